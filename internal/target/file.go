@@ -81,7 +81,7 @@ type Commands struct {
 type Database struct {
 	Schema    string   `toml:"schema" help:"schema that the site uses" example:"shop"`
 	User      string   `toml:"user" help:"account for iikanji, with the rights to alter tables and to set global variables; default: the account that runs iikanji, by the socket and without a password"`
-	Password  Ref      `toml:"password" help:"where the password is, never the password itself: env:NAME (environment of iikanji), process:SERVICE:NAME (environment of a running service), dsn:SERVICE:NAME (the password in a DSN in that variable), file:PATH:NAME (a line NAME=value of a file), source:PATH (the first DSN in a source file)" example:"process:app:DB_PASSWORD"`
+	Password  Ref      `toml:"password" help:"where the password is, never the password itself: env:NAME (environment of iikanji), process:SERVICE:NAME (environment of a running service), dsn:SERVICE:NAME (the password in a DSN in that variable), file:PATH:NAME (a line NAME=value of a file), source:PATH (the first connection with a password in a source file)" example:"process:app:DB_PASSWORD"`
 	Loads     []string `toml:"schema_folders" help:"folders with the SQL files that the site's initialize loads; of SQLite, those that new files are made from"`
 	Files     []string `toml:"files" help:"of engine sqlite: folders with the files that the app has in use; such a service has no process" example:"[\"/srv/shop/tenants\"]"`
 	Originals string   `toml:"originals" help:"of engine sqlite: folder with the files that the site's initialize copies over those in use"`

@@ -117,7 +117,7 @@ schema_folders = ["sql/tenant"]
 	}
 }
 
-// TestMistakes wants each mistake with its line and a suggestion.
+// TestMistakes expects each mistake with its line and a suggestion.
 func TestMistakes(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, want, hint string }{
 		"unknown key":         {`config = "conf/nginx.conf"`, `cofnig = "x"`, `x.toml:LINE: there is no key "service.1.cofnig"`, "did you mean config?"},
@@ -175,7 +175,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestPrint wants a printed file to be read as the same file.
+// TestPrint expects a printed file to be read as the same file.
 func TestPrint(t *testing.T) {
 	f, err := Parse("/site/iikanji.toml", []byte(whole))
 	if err != nil {
@@ -279,7 +279,7 @@ func TestReferencePage(t *testing.T) {
 	}
 }
 
-// FuzzParse wants no text to stop the reader, and each accepted file to be
+// FuzzParse expects no text to stop the reader, and each accepted file to be
 // printed and read again as the same file.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(whole))

@@ -83,7 +83,7 @@ func titled(p *machine.Process, base string) string {
 }
 
 // entryOf is the script or module that an interpreter runs: the first argument
-// that is no option.
+// that is not an option.
 func entryOf(p *machine.Process) string {
 	for i, a := range p.Args {
 		if i == 0 || a == "" {

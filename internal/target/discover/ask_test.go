@@ -36,7 +36,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestAsk asks the machine about a running site and wants every service found,
+// TestAsk asks the machine about a running site and expects every service found,
 // nothing changed, no secret anywhere, and the benchmark alone left to fill in.
 func TestAsk(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -172,7 +172,7 @@ func TestDSNInSource(t *testing.T) {
 	}
 }
 
-// FuzzDSN wants no text to stop the readers of hostile input.
+// FuzzDSN expects no text to stop the readers of hostile input.
 func FuzzDSN(f *testing.F) {
 	f.Add("shop:pw@tcp(127.0.0.1:3306)/shop", "A=b")
 	f.Fuzz(func(t *testing.T, text, lines string) {

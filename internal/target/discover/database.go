@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func (s *search) database(ctx context.Context, svc *service) {
 	var refused []string
 	for _, l := range logins {
 		err := s.askDatabase(ctx, svc, l)
-		if err == nil {
+		if svc.reached = err == nil; svc.reached {
 			return
 		}
 		refused = append(refused, l.where+": "+err.Error())
@@ -53,6 +54,12 @@ func (s *search) logins(svc *service) []login {
 	if socket != "" {
 		out = append(out, login{Login: host.Login{Socket: socket, Schema: schema}, where: "the account of this user, by the socket"})
 	}
+	if l, ok := s.ownLogin(); ok {
+		if l.Schema, l.Socket = schema, socket; socket == "" {
+			l.Address = target.Reachable(svc.Listen)
+		}
+		out = append(out, l)
+	}
 	for _, app := range s.order {
 		for _, d := range app.dsns {
 			if s.serviceAt(d.address) != svc && !(svc.Socket != "" && d.address == svc.Socket) {
@@ -66,6 +73,25 @@ func (s *search) logins(svc *service) []login {
 		}
 	}
 	return out
+}
+
+// ownLogin is the account of ~/.my.cnf, which the clients of this user take.
+func (s *search) ownLogin() (login, bool) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return login{}, false
+	}
+	path := filepath.Join(home, ".my.cnf")
+	b, err := s.host.Read(path)
+	if err != nil || len(b) > maxEnvFile {
+		return login{}, false
+	}
+	values := EnvLines(string(b))
+	l := login{Login: host.Login{User: values["user"], Password: values["password"]}, where: "the account of " + path}
+	if l.Password != "" {
+		l.ref = target.Ref("file:" + path + ":password")
+	}
+	return l, l.User != ""
 }
 
 // schemaOf is the schema that the apps use.
@@ -128,7 +154,7 @@ func (s *search) askDatabase(ctx context.Context, svc *service, l login) error {
 	return nil
 }
 
-// systemSchemas are no part of a site.
+// systemSchemas are not part of a site.
 const systemSchemas = "'mysql','information_schema','performance_schema','sys'"
 
 // schema fills in the schema of the site: that of the DSN, or the only one.

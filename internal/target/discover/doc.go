@@ -6,7 +6,7 @@
 //  1. The front is the process that listens at the site's URL (front.go).
 //  2. An nginx names the apps behind it in its configuration (nginx.go).
 //  3. An app names what it needs by its open connections, its environment, its
-//     arguments and its source (app.go, dsn.go, source.go).
+//     arguments and its source (app.go, dsn.go, source.go, sourcedsn.go).
 //  4. A database is asked for its version, variables and size (database.go).
 //  5. Processes that use the same databases and listen nowhere are background
 //     jobs of the site (jobs.go).

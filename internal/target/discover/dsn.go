@@ -130,30 +130,39 @@ func composed(env map[string]string, ref func(name string) target.Ref) (dsn, boo
 // envFiles are files with K=V lines near an app: of its systemd unit, in its
 // folder and in those above it.
 func (s *search) envFiles(svc *service) []string {
-	var out []string
-	for dir, n := svc.proc.Dir, 0; dir != "" && dir != "/" && n < 3; dir, n = filepath.Dir(dir), n+1 {
+	out := s.unitFiles(svc)
+	for _, dir := range near(svc) {
 		for _, pattern := range []string{".env", "env.sh", "*.env", "env"} {
 			paths, _ := s.host.Glob(filepath.Join(dir, pattern)) // the patterns are well formed
-			out = append(out, paths...)
+			for _, path := range paths {
+				if !slices.Contains(out, path) {
+					out = append(out, path)
+				}
+			}
 		}
 	}
-	return slices.Compact(out)
+	return out
+}
+
+// near are the folder of an app's process and those above it.
+func near(svc *service) []string {
+	var out []string
+	for dir, n := svc.proc.Dir, 0; dir != "" && dir != "/" && n < 3; dir, n = filepath.Dir(dir), n+1 {
+		out = append(out, dir)
+	}
+	return out
 }
 
 // maxEnvFile is the maximum size of an environment file, in bytes.
 const maxEnvFile = 64 << 10
 
 func (s *search) dsnsInFile(path string) []dsn {
-	info, err := s.host.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxEnvFile {
-		return nil
-	}
-	b, err := s.host.Read(path)
-	if err != nil {
+	b, ok := s.small(path)
+	if !ok {
 		return nil
 	}
 	var out []dsn
-	env := EnvLines(string(b))
+	env := EnvLines(b)
 	for name, value := range env {
 		if d, ok := parseDSN(value); ok {
 			d.where = "file " + path + ", variable " + name

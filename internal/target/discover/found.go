@@ -59,6 +59,8 @@ type search struct {
 	host host.Host
 	m    *machine.Machine
 	out  *Found
+	// others are URLs of the only web server beside s.URL, where none was given.
+	others []string
 	// byPID are the services by their root process, in the order in which they
 	// were found.
 	byPID map[int]*service
@@ -71,6 +73,9 @@ type service struct {
 	proc *machine.Process
 	env  []string // of the process; may hold secrets
 	dsns []dsn
+	// asks are what its source leaves open; reached: the database was asked.
+	asks    []string
+	reached bool
 	// main is the main package's path of a Go program.
 	main string
 }

@@ -49,6 +49,9 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	if s.web(ctx, front, address) == nil {
 		s.app(front, address)
 	}
+	if len(s.others) > 0 {
+		s.todo("nginx also listens at %s: check url", strings.Join(s.others, ", "))
+	}
 	for i := 0; i < len(s.order); i++ { // the list grows
 		if s.order[i].Role == iikanji.RoleApp {
 			s.needs(s.order[i])
@@ -67,6 +70,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 			s.database(ctx, svc)
 		}
 	}
+	s.questions()
 	s.finish()
 	return s.out, nil
 }
@@ -141,9 +145,7 @@ func (s *search) onlyFront() (*machine.Process, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if len(slices.Compact(all)) > 1 {
-		s.todo("nginx listens at several addresses (%s): check url", strings.Join(all, ", "))
-	}
+	s.others = slices.Compact(all)[1:]
 	address := u.Host
 	if u.Port() == "" {
 		address += ":80"

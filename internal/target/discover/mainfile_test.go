@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// TestMainFile wants the source of a program that was built elsewhere, and nothing
+// TestMainFile expects the source of a program that was built elsewhere, and nothing
 // for a program without paths or without a line table.
 func TestMainFile(t *testing.T) {
 	source, out := t.TempDir(), t.TempDir()

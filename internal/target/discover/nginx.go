@@ -41,6 +41,9 @@ func (s *search) web(ctx context.Context, p *machine.Process, address string) *s
 	s.note(svc, fmt.Sprintf("configuration %s, %d files", svc.Config, len(conf.Files)), Sure, "nginx -T of this nginx")
 	s.folders(conf)
 	site := &server{conf: conf, port: address[strings.LastIndexByte(address, ':')+1:]}
+	if len(s.order) == 1 { // it is the front
+		s.siteURL(svc, site)
+	}
 	s.logsOf(ctx, svc, site)
 	if root := site.root(); root != "" {
 		if _, err := s.host.Stat(root); err == nil {
@@ -155,13 +158,16 @@ func (v *server) serves(p nginx.Place) bool {
 	if len(listens) == 0 {
 		return v.port == "80" || v.port == "8000" // nginx's default, as root and not
 	}
-	return slices.ContainsFunc(listens, func(l nginx.Place) bool {
-		a := l.Arg(0)
-		if i := strings.LastIndexByte(a, ':'); i >= 0 && !strings.HasSuffix(a, "]") {
-			return a[i+1:] == v.port
-		}
-		return a == v.port || v.port == "80" && strings.ContainsAny(a, ".*[")
-	})
+	return slices.ContainsFunc(listens, v.listensAt)
+}
+
+// listensAt reports whether a directive listen is for the port.
+func (v *server) listensAt(l nginx.Place) bool {
+	a := l.Arg(0)
+	if i := strings.LastIndexByte(a, ':'); i >= 0 && !strings.HasSuffix(a, "]") {
+		return a[i+1:] == v.port
+	}
+	return a == v.port || v.port == "80" && strings.ContainsAny(a, ".*[")
 }
 
 // passes are the directives that name what is behind nginx.

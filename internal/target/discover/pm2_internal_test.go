@@ -18,7 +18,7 @@ func TestPM2Commands(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '%s|' \"$PWD\" \"$PM2_HOME\" \"$@\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	is := &appserver.PM2Service{Name: "a shop; exit 3", Folder: dir, Home: "/h $x", UID: os.Geteuid(), Program: program}
+	is := appserver.PM2Service{Name: "a shop; exit 3", Folder: dir, Home: "/h $x", UID: os.Geteuid(), Program: program}
 	run := func(command, want string) {
 		t.Helper()
 		out, err := exec.Command("sh", "-c", command).Output()
@@ -26,13 +26,13 @@ func TestPM2Commands(t *testing.T) {
 			t.Errorf("%s: %q, %v; want %q", command, out, err, want)
 		}
 	}
-	c := pm2Commands(is)
+	c := pm2Commands([]appserver.PM2Service{is})
 	if c.Start+c.Stop != "" {
 		t.Errorf("without a file: %+v", c)
 	}
 	run(c.Restart, dir+"|/h $x|restart|a shop; exit 3|")
 	is.File = "/etc/shop.config.js"
-	if c = pm2Commands(is); c.Restart != "" {
+	if c = pm2Commands([]appserver.PM2Service{is}); c.Restart != "" {
 		t.Errorf("with a file: %+v", c)
 	}
 	run(c.Stop, dir+"|/h $x|delete|a shop; exit 3|")
@@ -41,6 +41,16 @@ func TestPM2Commands(t *testing.T) {
 	if svc.Method() != target.ByCommand {
 		t.Errorf("restarted by %s", svc.Method())
 	}
+	second := is
+	second.Name, second.Folder = "web", "/"
+	c = pm2Commands([]appserver.PM2Service{is, second})
+	run(c.Stop, dir+"|/h $x|delete|a shop; exit 3|/|/h $x|delete|web|")
+	run(c.Start, dir+"|/h $x|start|/etc/shop.config.js|--only|a shop; exit 3|/|/h $x|start|/etc/shop.config.js|--only|web|")
+	second.File = ""
+	if c = pm2Commands([]appserver.PM2Service{is, second}); c.Start+c.Stop != "" {
+		t.Errorf("with a file for one of two apps: %+v", c)
+	}
+	run(c.Restart, dir+"|/h $x|restart|a shop; exit 3|/|/h $x|restart|web|")
 	if other := asUser(os.Geteuid()+1, "a 'b'"); strings.HasPrefix(other, "runuser ") && !strings.HasSuffix(other, ` -- sh -c 'a '\''b'\'''`) {
 		t.Errorf("as another user: %s", other)
 	}

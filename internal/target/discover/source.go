@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/target"
 )
 
 // marks are the files at the top of a source folder, by engine.
@@ -21,6 +20,7 @@ var marks = map[iikanji.Engine][]string{
 // source finds the folder with the source of an app.
 func (s *search) source(svc *service) {
 	if svc.Role != iikanji.RoleApp || marks[svc.Engine] == nil {
+		s.phpSource(svc)
 		return
 	}
 	if svc.Engine == iikanji.EngineGo {
@@ -38,13 +38,13 @@ func (s *search) source(svc *service) {
 		return
 	}
 	s.mayWrite(svc.App.Source)
-	s.sourceDSN(svc)
+	s.sourceDSN(svc, svc.App.Source, sources[svc.Engine])
 }
 
 // scripts are the ends of names of source files, by engine.
 var scripts = map[iikanji.Engine]string{iikanji.EngineNode: ".js", iikanji.EngineRuby: ".rb", iikanji.EnginePython: ".py"}
 
-// hasScripts reports whether a folder that is no system folder has source files of an
+// hasScripts reports whether a folder that is not a system folder has source files of an
 // engine.
 func (s *search) hasScripts(dir string, engine iikanji.Engine) bool {
 	if strings.Count(filepath.Clean(dir), "/") < 2 || strings.HasPrefix(dir, "/usr/") || scripts[engine] == "" {
@@ -161,29 +161,6 @@ func (s *search) find(root string, names ...string) []string {
 
 // maxSource is the maximum size of a source file that is read, in bytes.
 const maxSource = 1 << 20
-
-// sourceDSN looks for a DSN in the source of an app.
-func (s *search) sourceDSN(svc *service) {
-	for _, path := range s.find(svc.App.Source, "*.go", "*.js", "*.ts", "*.rb", "*.py") {
-		info, err := s.host.Stat(path)
-		if err != nil || info.Size() > maxSource {
-			continue
-		}
-		b, err := s.host.Read(path)
-		if err != nil {
-			continue
-		}
-		if user, password, address, schema, ok := DSNInSource(string(b)); ok {
-			d := dsn{address: address, user: user, password: password, schema: schema, where: "source " + path}
-			if password != "" {
-				d.ref = target.Ref("source:" + path)
-			}
-			svc.dsns = append(svc.dsns, d)
-			s.needed(svc, address, d.where)
-			return
-		}
-	}
-}
 
 var creates = regexp.MustCompile(`(?i)\bCREATE\s+TABLE\b`)
 

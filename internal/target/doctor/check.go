@@ -202,13 +202,9 @@ func (d *round) health(ctx context.Context) {
 		}
 		d.ok(s.Name, "health", "%s answers", what)
 	}
-	if err := d.site(ctx); err != nil {
-		d.bad(Failed, "", "url", "set url to the address at which clients reach the site", "%v", err)
+	if err := d.s.AskSite(ctx); err != nil {
+		d.bad(Failed, "", "url", remedyOf(err, "set url to the address at which clients reach the site"), "%v", err)
 	} else {
 		d.ok("", "url", "%s answers", d.File.URL)
 	}
-}
-
-func (d *round) site(ctx context.Context) error {
-	return d.s.Ask(ctx, &target.Service{Health: d.File.URL})
 }

@@ -93,7 +93,7 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-// TestHoldSurvives wants a process that was ended to be started when iikanji
+// TestHoldSurvives expects a process that was ended to be started when iikanji
 // ends before it gives the word.
 func TestHoldSurvives(t *testing.T) {
 	p, out := worker(t)
@@ -122,7 +122,7 @@ func TestHoldSurvives(t *testing.T) {
 	}
 }
 
-// TestEndLeavesOthers wants another process with a reused id to be left alone.
+// TestEndLeavesOthers expects another process with a reused id to be left alone.
 func TestEndLeavesOthers(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM; sleep 60 & echo ready; while :; do sleep 0.05; done")
 	ready, err := cmd.StdoutPipe()

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,10 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
 // TestWithValues reads the command lines of titles.
@@ -34,15 +29,7 @@ func TestWithValues(t *testing.T) {
 // TestReplaceNginx starts a real nginx again that was started with directives on its
 // command line, as supervisors and containers do.
 func TestReplaceNginx(t *testing.T) {
-	dir := t.TempDir()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	dir, address := t.TempDir(), freeAddress(t)
 	conf := fmt.Sprintf("pid %[1]s/nginx.pid;\nevents {}\nhttp {\n\taccess_log off;\n\tclient_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;\n"+
 		"\tserver { listen %[2]s; return 200 \"$nginx_version\"; }\n}\n", dir, address)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o644); err != nil {
@@ -50,28 +37,13 @@ func TestReplaceNginx(t *testing.T) {
 	}
 	args := []string{"-p", dir, "-c", "nginx.conf", "-e", filepath.Join(dir, "error.log"), "-g", "daemon off; worker_processes 1;"}
 	cmd := exec.Command("/usr/sbin/nginx", args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
+	begin(t, cmd)
 	listens(t, address)
-	p, err := machine.ReadProcess(host.Local{}, cmd.Process.Pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, files, _, err := Found(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer closeAll(files)
+	spec, files, end := foundAgain(t, cmd)
 	if !slices.Equal(spec.Args[1:], args) {
 		t.Fatalf("found as %q", spec.Args)
 	}
-	pid, status, err := Replace(t.Context(), &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 10 * time.Second}, spec, files)
+	pid, status, err := Replace(t.Context(), end, spec, files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,19 +52,4 @@ func TestReplaceNginx(t *testing.T) {
 		<-status
 	})
 	listens(t, address)
-}
-
-// listens waits until a server listens at an address.
-func listens(t *testing.T, address string) {
-	t.Helper()
-	err := fmt.Errorf("not tried")
-	for end := time.Now().Add(20 * time.Second); err != nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		var c net.Conn
-		if c, err = net.Dial("tcp", address); err == nil {
-			c.Close()
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -30,10 +30,11 @@ type builds struct {
 	dir string
 	mu  sync.Mutex
 	now map[string]string // digest of the source that the program is of, by program
+	ran map[string]string // digest of the source at a service's last start, by service
 }
 
 func newBuilds(dir string) *builds {
-	return &builds{dir: filepath.Join(dir, "programs"), now: map[string]string{}}
+	return &builds{dir: filepath.Join(dir, "programs"), now: map[string]string{}, ran: map[string]string{}}
 }
 
 // copyOf is where the program of a source is kept.
@@ -54,7 +55,47 @@ func (b *builds) start(r *running) error {
 	if _, known := b.now[r.Program]; !known {
 		b.now[r.Program] = sum
 	}
+	b.ran[r.Name] = sum
 	return nil
+}
+
+// restartTwins restarts the other services of the same program and source as one that was
+// restarted, if the source has changed since their start: an edit of the source is for all
+// processes of an app, and so is its undoing.
+func (s *Subject) restartTwins(ctx context.Context, r *running) error {
+	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
+		return nil
+	}
+	sum, err := sourceSum(r.App.Source)
+	if err != nil {
+		return err
+	}
+	s.builds.started(r.Name, sum)
+	for _, name := range s.names {
+		o := s.services[name]
+		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || o.Program != r.Program || !s.buildable(o.Service) || s.builds.runs(name, sum) {
+			continue
+		}
+		if err := s.Restart(ctx, name); err != nil {
+			return err
+		}
+		s.builds.started(name, sum)
+	}
+	return nil
+}
+
+// started notes the source at a service's start.
+func (b *builds) started(service, source string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ran[service] = source
+}
+
+// runs reports whether a service was started with a source.
+func (b *builds) runs(service, source string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.ran[service] == source
 }
 
 // sourceSum is a digest of the names and contents of a folder's files, without
@@ -128,9 +169,10 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 	return nil
 }
 
-// refreshKept brings back the programs of other services with the same source of which a
-// copy of the present source is kept. Without that, a program that was built while the
-// source had an edit for another service would stay after the edit is undone.
+// refreshKept brings back the programs of other services that have the same source, if a
+// copy that was built from the present source is kept. Without that, a program that was
+// built while the source had an edit for another service would stay after the edit is
+// undone.
 func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
 		return nil
@@ -178,10 +220,11 @@ func (s *Subject) make(ctx context.Context, r *running) error {
 	return err
 }
 
-// compile builds a copy of the source, to prove that it compiles.
+// compile compiles a copy of the source, to prove that it does. It links no program: what
+// only the linker sees fails the real build, which leaves the program as it is.
 func (s *Subject) compile(ctx context.Context, r *running, dir string) error {
 	if r.Engine == iikanji.EngineGo {
-		return s.goBuild(ctx, r, dir, os.DevNull)
+		return s.goCommand(ctx, r, dir, "list", "-export", "-f", `{{""}}`)
 	}
 	return nil // an interpreter reads the source at the start, and the health shows its errors
 }
@@ -193,9 +236,34 @@ func (e *BuildError) Error() string {
 	return fmt.Sprintf("building %s: %s", e.Source, e.Output)
 }
 
-// goBuild runs the go command as the owner of the source: a source that another
-// user can write must not run code as root.
+// goBuild builds the program of a folder of source. The owner of the source can write
+// neither the program nor its folder.
 func (s *Subject) goBuild(ctx context.Context, r *running, dir, out string) error {
+	as, _, err := ownerOf(r.App.Source)
+	if err != nil {
+		return fmt.Errorf("building %s: %w", r.Name, err)
+	}
+	if as == nil {
+		return s.goCommand(ctx, r, dir, "build", "-o", out)
+	}
+	tmp, err := os.MkdirTemp("", "iikanji-build")
+	if err != nil {
+		return fmt.Errorf("building %s: %w", r.Name, err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := os.Chown(tmp, int(as.Uid), int(as.Gid)); err != nil {
+		return fmt.Errorf("building %s: %w", r.Name, err)
+	}
+	own := filepath.Join(tmp, "program")
+	if err := s.goCommand(ctx, r, dir, "build", "-o", own); err != nil {
+		return err
+	}
+	return copyFile(own, out)
+}
+
+// goCommand runs the go command with the app's package in a folder of source, as the
+// owner of the source: a source that another user can write must not run code as root.
+func (s *Subject) goCommand(ctx context.Context, r *running, dir string, args ...string) error {
 	gobin, err := exec.LookPath("go")
 	if err != nil {
 		return fmt.Errorf("building %s: the go command is not in PATH: %w", r.Name, err)
@@ -204,24 +272,8 @@ func (s *Subject) goBuild(ctx context.Context, r *running, dir, out string) erro
 	if err != nil {
 		return fmt.Errorf("building %s: %w", r.Name, err)
 	}
-	own := out
-	if out != os.DevNull && as != nil {
-		tmp, err := os.MkdirTemp("", "iikanji-build")
-		if err != nil {
-			return fmt.Errorf("building %s: %w", r.Name, err)
-		}
-		defer os.RemoveAll(tmp)
-		if err := os.Chown(tmp, int(as.Uid), int(as.Gid)); err != nil {
-			return fmt.Errorf("building %s: %w", r.Name, err)
-		}
-		own = filepath.Join(tmp, "program")
-	}
-	c := host.Command{Path: gobin, Args: []string{"build", "-buildvcs=false", "-o", own, cmp.Or(r.App.Package, ".")}, Dir: dir, As: as,
-		Env: append(env, "GOTOOLCHAIN=local", "PWD="+dir)}
-	if err := s.exec(ctx, dir, c); err != nil || own == out {
-		return err
-	}
-	return copyFile(own, out)
+	return s.exec(ctx, dir, host.Command{Path: gobin, Args: append(args, "-buildvcs=false", cmp.Or(r.App.Package, ".")), Dir: dir, As: as,
+		Env: append(env, "GOTOOLCHAIN=local", "PWD="+dir)})
 }
 
 // ownerOf is the user that owns a folder, with an environment for its commands;

@@ -93,7 +93,8 @@ func (r *running) lastStatus() string {
 }
 
 // Use opens a site, calls do with it, and closes it. The context of do ends also
-// when a service ends without a candidate on trial; the cause is the reason.
+// when a service ends without a candidate on trial, unless Options.Ended is set; the
+// cause is the reason.
 func Use(ctx context.Context, o Options, do func(ctx context.Context, s *Subject) error) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -101,7 +102,9 @@ func Use(ctx context.Context, o Options, do func(ctx context.Context, s *Subject
 	if err != nil {
 		return err
 	}
-	s.died = cancel
+	if s.died = o.Ended; s.died == nil {
+		s.died = cancel
+	}
 	defer func() {
 		cancel(nil)
 		err = joinErrors(err, s.Close())

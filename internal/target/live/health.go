@@ -1,11 +1,15 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/host"
@@ -60,7 +64,8 @@ func (s *Subject) Ask(ctx context.Context, service *target.Service) error {
 	defer cancel()
 	switch {
 	case h.URL != "":
-		return get(ctx, h.URL)
+		_, err := get(ctx, h.URL, "")
+		return err
 	case h.TCP != "":
 		return dial(ctx, s.host, "tcp", h.TCP)
 	case h.Unix != "":
@@ -79,23 +84,73 @@ func dial(ctx context.Context, h host.Host, network, address string) error {
 	return conn.Close()
 }
 
-// get wants an answer below 500. The certificate of a site is not checked: what counts
-// is whether it answers.
-func get(ctx context.Context, url string) error {
+// AskSite asks once whether the site answers at its URL. Where a service of the site
+// listens at the URL's port, it is asked there: the name of a site need not lead to this
+// machine.
+func (s *Subject) AskSite(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, onePage)
+	defer cancel()
+	address := s.frontAddress()
+	status, err := get(ctx, s.URL(), address)
+	if rest, plain := strings.CutPrefix(s.URL(), "http://"); err == nil && plain && status == http.StatusBadRequest {
+		if tls, err := get(ctx, "https://"+rest, address); err == nil && tls != http.StatusBadRequest {
+			return &OverTLSError{"https://" + rest}
+		}
+	}
+	return err
+}
+
+// An OverTLSError is a site whose URL has the scheme http, and which answers over TLS.
+type OverTLSError struct{ URL string }
+
+func (e *OverTLSError) Error() string {
+	return "the site answers over TLS only, and its URL has the scheme http"
+}
+
+// Hints tells what to write.
+func (e *OverTLSError) Hints() []string { return []string{fmt.Sprintf("write url = %q", e.URL)} }
+
+// frontAddress is where the service that listens at the port of the site's URL can be
+// reached; "" if none of the services does.
+func (s *Subject) frontAddress() string {
+	u, err := url.Parse(s.URL())
+	if err != nil {
+		return ""
+	}
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	for i := range s.options.File.Services {
+		if listen := s.options.File.Services[i].Listen; listen != "" {
+			if _, p, err := net.SplitHostPort(listen); err == nil && p == port {
+				return target.Reachable(listen)
+			}
+		}
+	}
+	return ""
+}
+
+// get expects an answer below 500, and returns its status. The certificate of a site is not
+// checked: what counts is whether it answers. The connection goes to an address, unless
+// it is "".
+func get(ctx context.Context, url, address string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	t := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // also ignores the environment's proxy
+	if address != "" {
+		t.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, network, address)
+		}
+	}
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode >= http.StatusInternalServerError {
-		return fmt.Errorf("%s: %s", url, res.Status)
+		return res.StatusCode, fmt.Errorf("%s: %s", url, res.Status)
 	}
-	return nil
+	return res.StatusCode, nil
 }
 
 func (s *Subject) selectOne(ctx context.Context, service *target.Service) error {

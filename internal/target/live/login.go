@@ -67,14 +67,10 @@ func (s *Subject) secret(ref target.Ref) (string, error) {
 	if path, name := ref.File(); path != "" {
 		return ofFileLine(path, name)
 	}
-	b, err := os.ReadFile(ref.Source())
-	if err != nil {
-		return "", err
-	}
-	if _, password, _, _, ok := discover.DSNInSource(string(b)); ok {
+	if password, ok := discover.SourcePassword(s.host, ref.Source()); ok {
 		return password, nil
 	}
-	return "", fmt.Errorf("%s has no DSN", ref.Source())
+	return "", fmt.Errorf("%s has no connection to a database with a password, or cannot be read", ref.Source())
 }
 
 // ofProcess reads a variable of a service as it was found.

@@ -45,7 +45,7 @@ func (s *Subject) Restart(ctx context.Context, service string) error {
 func (s *Subject) restart(ctx context.Context, r *running) error {
 	switch r.Method() {
 	case target.ByUnit:
-		return s.command(ctx, "systemctl restart "+shellQuote(r.Unit))
+		return s.command(ctx, "systemctl restart "+host.Quote(r.Unit))
 	case target.ByCommand:
 		if r.Commands.Restart != "" {
 			return s.command(ctx, r.Commands.Restart)
@@ -169,9 +169,6 @@ func firstLines(b []byte) string {
 	}
 	return text
 }
-
-// shellQuote is a word for a shell.
-func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
 // refind finds the process of a service again.
 func (s *Subject) refind(r *running) error {

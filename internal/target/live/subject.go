@@ -21,11 +21,14 @@ import (
 // Options are what a site is opened with.
 type Options struct {
 	File *target.File
-	// Dir is the work folder: for files that iikanji writes and that are no part
+	// Dir is the work folder: for files that iikanji writes and that are not part
 	// of the site.
 	Dir string
 	// Progress is called with what goes on, a line at a time; nil for no one.
 	Progress func(line string)
+	// Ended is called when a service has ended that has no candidate on trial. Without
+	// it, the context of Use ends then.
+	Ended func(err error)
 }
 
 // A Subject is a site that runs already.
@@ -174,6 +177,9 @@ func (s *Subject) Refresh(ctx context.Context, service string) error {
 		return err
 	}
 	if err := s.Restart(ctx, service); err != nil {
+		return err
+	}
+	if err := s.restartTwins(ctx, r); err != nil {
 		return err
 	}
 	return s.refreshKept(ctx, r)

@@ -142,7 +142,7 @@ func TestSubject(t *testing.T) {
 	t.Run("health", func(t *testing.T) { deadApp(t, s) })
 }
 
-// restarts wants a service to run after a restart as it ran before.
+// restarts expects a service to run after a restart as it ran before.
 func restarts(t *testing.T, s *Subject, name string) {
 	pid := s.Groups()[name][0]
 	before := looks(t, pid)
@@ -153,7 +153,11 @@ func restarts(t *testing.T, s *Subject, name string) {
 	if len(now) != 1 || now[0] == pid {
 		t.Fatalf("processes %v after the restart of %d", now, pid)
 	}
-	if after := looks(t, now[0]); after != before {
+	after := looks(t, now[0])
+	for end := time.Now().Add(time.Minute); after != before && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		after = looks(t, now[0]) // an nginx listens before it writes its title
+	}
+	if after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
 	if p, err := machine.ReadProcess(host.Local{}, now[0]); err != nil || p.Parent == os.Getpid() {
@@ -274,7 +278,7 @@ func equal(a, b map[string]string) bool {
 	return true
 }
 
-// snapshots wants the rows to be put back by either method, and the definitions
+// snapshots expects the rows to be put back by either method, and the definitions
 // of tables to stay as a change has made them.
 func snapshots(t *testing.T, s *Subject) {
 	db := s.Site().Services["mariadb"].DB
@@ -338,7 +342,7 @@ func snapshots(t *testing.T, s *Subject) {
 	}
 }
 
-// sensors wants a timed log beside the site's own, which loses nothing, and
+// sensors expects a timed log beside the site's own, which loses nothing, and
 // everything as before at the end.
 func sensors(t *testing.T, site *targettest.Site, s *Subject) {
 	h, err := history.Open(t.TempDir())
@@ -393,7 +397,7 @@ func sensors(t *testing.T, site *targettest.Site, s *Subject) {
 	}
 }
 
-// configs wants the services' programs to find mistakes in their configuration.
+// configs expects the services' programs to find mistakes in their configuration.
 func configs(t *testing.T, site *targettest.Site, s *Subject) {
 	bad := filepath.Join(site.Dir, "conf", ".bad.conf")
 	for name, text := range map[string]string{"nginx": "no_such_directive;\n", "mariadb": "[mysqld]\nno_such_variable=1\n"} {
@@ -413,7 +417,7 @@ func configs(t *testing.T, site *targettest.Site, s *Subject) {
 	}
 }
 
-// deadApp wants a service that cannot start to be an error that tells how it
+// deadApp expects a service that cannot start to be an error that tells how it
 // ended, and the service to start again once the cause is gone.
 func deadApp(t *testing.T, s *Subject) {
 	file := filepath.Join(s.envFolder(), "ferry.env")

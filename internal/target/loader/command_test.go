@@ -72,7 +72,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// TestPhases wants the load to begin with the first request that is not
+// TestPhases expects the load to begin with the first request that is not
 // initialize, and to end with the command.
 func TestPhases(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "access.log")

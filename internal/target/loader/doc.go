@@ -7,8 +7,8 @@
 //     first request in the access log that is not the site's initialize
 //     (window.go).
 //  3. The output is read for score, pass and faults by the patterns of the file,
-//     or by those of a known load tool (output.go, tools.go, jsonpath.go). Output
-//     without a score is a failed run.
+//     or by those of a known load tool, or in a usual form (output.go, tools.go,
+//     usual.go, jsonpath.go). Output without a score is a failed run.
 //  4. The scores of earlier runs show whether scores move in steps or are capped
 //     (scores.go).
 package loader

@@ -21,16 +21,37 @@ func documents(text []byte) []any {
 		line := bytes.TrimLeft(text[begin:], " \t")
 		if len(line) > 0 && (line[0] == '{' || line[0] == '[') {
 			tried++
-			d := json.NewDecoder(bytes.NewReader(line))
-			d.UseNumber()
-			var v any
-			if d.Decode(&v) == nil {
-				out = append(out, v)
-			}
+			out = appendDocument(out, line)
 		}
 		end = max(begin-1, 0)
 	}
 	return out
+}
+
+// inline are the JSON objects that end a log line, the last one first.
+func inline(text []byte) []any {
+	var out []any
+	tried := 0
+	for end := len(text); end > 0 && tried < maxDocuments; {
+		begin := bytes.LastIndexByte(text[:end], '\n') + 1
+		if at := bytes.IndexByte(text[begin:end], '{'); at > 0 {
+			tried++
+			out = appendDocument(out, text[begin+at:])
+		}
+		end = max(begin-1, 0)
+	}
+	return out
+}
+
+// appendDocument appends the JSON value at the start of a text, if there is one.
+func appendDocument(out []any, text []byte) []any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return out
+	}
+	return append(out, v)
 }
 
 // values follow a path in a document. [*] and * lead to each element of a list or

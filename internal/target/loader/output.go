@@ -2,9 +2,7 @@ package loader
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,6 +38,9 @@ func Read(b *target.Bench, o Output) Result {
 	if len(docs) == 0 {
 		docs = documents(text)
 	}
+	if len(docs) == 0 {
+		docs = inline(text)
+	}
 	if b.Score.None() {
 		r = known(b.Tool, text, docs)
 	} else if v, ok := find(b.Score, text, docs); ok {
@@ -74,43 +75,6 @@ func known(tool target.Tool, text []byte, docs []any) Result {
 		return Result{}
 	}
 	return usual(text, docs)
-}
-
-// scoreLine is a line such as "score: 12,345".
-var scoreLine = regexp.MustCompile(`(?im)\bscore\b["']?\s*(?:is|[:=])?\s*["']?(-?[0-9][0-9_,]*(?:\.[0-9]+)?)`)
-
-// usual finds a score without patterns: in a JSON document, or in a line.
-func usual(text []byte, docs []any) Result {
-	for _, doc := range docs {
-		object, ok := doc.(map[string]any)
-		if !ok {
-			continue
-		}
-		score, ok := numberOf(object["score"])
-		if !ok {
-			continue
-		}
-		r := Result{By: "the JSON document with a score", Score: score, Scored: true}
-		for _, key := range []string{"pass", "passed", "ok", "success"} {
-			if v, has := object[key]; has && !truth(v) {
-				r.Failed = append(r.Failed, fmt.Sprintf("%s is %s in the output", key, textOf(v)))
-			}
-		}
-		for _, key := range []string{"messages", "errors", "faults"} {
-			if list, ok := object[key].([]any); ok {
-				for _, m := range list {
-					r.Faults = append(r.Faults, textOf(m))
-				}
-			}
-		}
-		return r
-	}
-	all := scoreLine.FindAllSubmatch(text, -1)
-	if len(all) == 0 {
-		return Result{}
-	}
-	score, ok := parseNumber(string(all[len(all)-1][1]))
-	return Result{By: "the last line with a score", Score: score, Scored: ok}
 }
 
 // find is the last number that a pattern finds.

@@ -114,11 +114,28 @@ func TestPatterns(t *testing.T) {
 }
 
 func TestUsual(t *testing.T) {
+	const doc, line = "the JSON document with a score", "the last line with a score"
 	for text, want := range map[string]Result{
 		"{\"score\": 3, \"pass\": false, \"messages\": [\"x\"]}": {By: "the JSON document with a score", Score: 3, Scored: true, Failed: []string{"pass is false in the output"}, Faults: []string{"x"}},
 		"INFO score=12\nINFO Score: 13.5\n":                      {By: "the last line with a score", Score: 13.5, Scored: true},
-		"nothing":                                                {},
-		"{\"points\": 3}":                                        {},
+		// The counts of successes and failures are not a statement about the run.
+		`{"pass":true,"score":1710,"success":1434,"fail":0,"messages":[]}`:                            {By: doc, Score: 1710, Scored: true},
+		`{"pass":false,"score":0,"success":14,"fail":3,"messages":["a","b"]}`:                         {By: doc, Scored: true, Failed: []string{"pass is false in the output"}, Faults: []string{"a", "b"}},
+		"2026/01/02 03:04:05 INFO result {\"score\": 12, \"passed\": false}\n12:00 bye {later}\n":     {By: doc, Score: 12, Scored: true, Failed: []string{"passed is false in the output"}},
+		"{\n \"status\": \"failed\",\n \"result\": {\"score\": 7}\n}\n":                               {By: doc, Score: 7, Scored: true, Failed: []string{"status is failed in the output"}},
+		"{\"type\":\"progress\",\"score\":5}\n{\"type\":\"end\",\"totalScore\":\"1,500\"}\n":          {By: doc, Score: 1500, Scored: true},
+		"00:01 SCORE: 99\n00:02 PASSED: true\n00:03 SCORE: 3588 (+3590 -2(0))\n00:04 PASSED: false\n": {By: line, Score: 3588, Scored: true, Failed: []string{`"PASSED: false" is in the output`}},
+		"score: 12345(12345 - 0) : pass\n":                                                            {By: line, Score: 12345, Scored: true},
+		"score: 0(0 - 0) : fail: critical\n":                                                          {By: line, Scored: true, Failed: []string{`"score: 0(0 - 0) : fail: critical" is in the output`}},
+		"score: 1710, success 1434, fail 0\n":                                                         {By: line, Score: 1710, Scored: true},
+		"level=INFO msg=結果 pass=true スコア=1140 種別ごとのエラー数=map[]\n":                                      {By: line, Score: 1140, Scored: true},
+		"ログイン中\nスコア: 12\n最終スコア：１，２３４点\nスコアの内訳\n読み込みスコア: 3\n":                                          {By: line, Score: 1234, Scored: true},
+		"\x1b[32mTotal score:\x1b[0m \x1b[1m1,234.5\x1b[0m\r\npage score: 3\n":                        {By: line, Score: 1234.5, Scored: true},
+		"score (after penalties) ......: 1.5e+06\nResult: FAIL\n":                                     {By: line, Score: 1.5e6, Scored: true, Failed: []string{`"Result: FAIL" is in the output`}},
+		"合計得点は 88 です\n=== FAIL ===\n":                                                                 {By: line, Score: 88, Scored: true, Failed: []string{`"=== FAIL ===" is in the output`}},
+		"1 request: FAIL (timeout)\nscore: 5\nPASS\n":                                                 {By: line, Score: 5, Scored: true},
+		"nothing":         {},
+		"{\"points\": 3}": {},
 	} {
 		r := Read(&target.Bench{}, Output{Out: []byte(text)})
 		if r.By != want.By || r.Score != want.Score || r.Scored != want.Scored || !slices.Equal(r.Failed, want.Failed) || !slices.Equal(r.Faults, want.Faults) {
@@ -149,7 +166,20 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// FuzzOutput wants no output to stop the reader, and no score that is not finite.
+// TestNoScoreAboveZero: a newest score of 0 or less, which has no ratio, gives a warning.
+// An earlier score of 0 gives no warning.
+func TestNoScoreAboveZero(t *testing.T) {
+	for _, c := range []struct {
+		scores []float64
+		want   int
+	}{{[]float64{0}, 1}, {[]float64{5, -3}, 1}, {[]float64{0, 5}, 0}} {
+		if got := doubts(c.scores); len(got) != c.want {
+			t.Errorf("%v: %q", c.scores, got)
+		}
+	}
+}
+
+// FuzzOutput expects no output to stop the reader, and no score that is not finite.
 func FuzzOutput(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*.txt")
 	for _, file := range files {

@@ -68,9 +68,12 @@ func Capped(scores []float64) bool {
 	return top > 0 && n >= leastScores-1 && 2*n >= len(scores)
 }
 
-// doubts are warnings about the scores of several runs.
+// doubts are warnings about the scores of several runs, oldest first.
 func doubts(scores []float64) []string {
 	var out []string
+	if n := len(scores); n > 0 && scores[n-1] <= 0 {
+		out = append(out, fmt.Sprintf("the score is %g: scores are compared by their ratio, so that tune needs one above 0. Give score below [bench] a number that such a run has too, as its number of answers", scores[n-1]))
+	}
 	if step := Steps(scores); step > 0 {
 		out = append(out, fmt.Sprintf("scores move in steps of %.0f %%: smaller effects cannot be seen", 100*step))
 	}

@@ -129,7 +129,7 @@ var (
 )
 
 // statuses reads the distributions of status codes and errors of hey and oha.
-// Requests that the end of the time cut off are no errors.
+// Requests that the end of the time cut off are not errors.
 func (r *Result) statuses(text string) {
 	codes, errors, _ := strings.Cut(text, "Error distribution:")
 	for _, m := range heyStatus.FindAllStringSubmatch(codes, -1) {

@@ -2,7 +2,6 @@ package machine
 
 import (
 	"net/netip"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +25,7 @@ func (l Listen) Name() string {
 	return l.Address.String()
 }
 
-// listen reads the listening sockets and who holds them.
+// listen reads the listening sockets and the processes that hold them.
 func (m *Machine) listen() error {
 	tcp, err := hoststat.Listening(m.Host)
 	if err != nil {
@@ -35,12 +34,15 @@ func (m *Machine) listen() error {
 	for _, s := range tcp {
 		m.Listens = append(m.Listens, Listen{Address: s.Local, inode: s.Inode})
 	}
-	if b, err := m.Host.Read("/proc/net/unix"); err == nil {
-		m.Listens = append(m.Listens, unixListens(string(b))...)
+	unix, _ := hoststat.ListeningUnix(m.Host) // none where the kernel has none
+	for _, s := range unix {
+		if strings.HasPrefix(s.Path, "/") {
+			m.Listens = append(m.Listens, Listen{Path: s.Path, inode: s.Inode})
+		}
 	}
 	holders := map[uint64][]int{}
 	for pid := range m.Processes {
-		for _, inode := range m.sockets(pid) {
+		for _, inode := range hoststat.SocketsOf(m.Host, pid) {
 			holders[inode] = append(holders[inode], pid)
 		}
 	}
@@ -49,45 +51,6 @@ func (m *Machine) listen() error {
 		slices.Sort(m.Listens[i].PIDs)
 	}
 	return nil
-}
-
-// unixListens reads /proc/net/unix: Num, RefCount, Protocol, Flags, Type, St,
-// Inode, Path. The flag 0x10000 is __SO_ACCEPTCON of the kernel: it listens.
-func unixListens(text string) []Listen {
-	var out []Listen
-	for line := range strings.Lines(text) {
-		f := strings.Fields(line)
-		if len(f) < 8 || !strings.HasPrefix(f[7], "/") {
-			continue
-		}
-		flags, err1 := strconv.ParseUint(f[3], 16, 64)
-		inode, err2 := strconv.ParseUint(f[6], 10, 64)
-		if err1 == nil && err2 == nil && flags&0x10000 != 0 {
-			out = append(out, Listen{Path: strings.Join(f[7:], " "), inode: inode})
-		}
-	}
-	return out
-}
-
-// sockets lists the inodes of the sockets that a process has open.
-func (m *Machine) sockets(pid int) []uint64 {
-	dir := filepath.Join("/proc", strconv.Itoa(pid), "fd")
-	entries, err := m.Host.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var out []uint64
-	for _, e := range entries {
-		to, err := m.Host.Readlink(filepath.Join(dir, e.Name()))
-		if err != nil {
-			continue
-		}
-		number, ok := strings.CutPrefix(to, "socket:[")
-		if inode, err := strconv.ParseUint(strings.TrimSuffix(number, "]"), 10, 64); ok && err == nil {
-			out = append(out, inode)
-		}
-	}
-	return out
 }
 
 // Of lists the listening sockets that a process or one of its descendants holds.

@@ -1,6 +1,6 @@
 // Package targettest starts a small site of its own for tests: the ferry
 // company, with an app in Go, a background job, an nginx and a MariaDB, started
-// by a shell script as a person would do it. iikanji is no parent of any of it.
+// by a shell script as a person would do it. iikanji is not a parent of any of it.
 package targettest
 
 import (
@@ -29,22 +29,38 @@ type Site struct {
 	Dir, URL string
 }
 
-// Start builds and starts the site in a new folder.
-func Start(ctx context.Context) (*Site, error) {
+// An Edit replaces a text in a file of the site before it is built.
+type Edit struct{ File, Old, New string }
+
+// Start builds and starts the site in a new folder, with changes.
+func Start(ctx context.Context, edits ...Edit) (*Site, error) {
 	dir, err := os.MkdirTemp("", "ferry")
 	if err != nil {
 		return nil, fmt.Errorf("starting the ferry company: %w", err)
 	}
 	s := &Site{Dir: dir}
-	if err := s.start(ctx); err != nil {
+	if err := s.start(ctx, edits); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the ferry company: %w", err), s.Stop())
 	}
 	return s, nil
 }
 
-func (s *Site) start(ctx context.Context) error {
+func (s *Site) start(ctx context.Context, edits []Edit) error {
 	if err := s.unpack(); err != nil {
 		return err
+	}
+	for _, e := range edits {
+		path := filepath.Join(s.Dir, e.File)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(text), e.Old) {
+			return fmt.Errorf("%s has no text %q", e.File, e.Old)
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), e.Old, e.New)), 0o644); err != nil {
+			return err
+		}
 	}
 	for out, pkg := range map[string]string{"ferry": ".", "load": "./load"} {
 		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", filepath.Join(s.Dir, "bin", out), pkg)
