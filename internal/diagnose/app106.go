@@ -73,7 +73,7 @@ func (v *view) mayUse(name string) (n float64, why string) {
 // worksAlone reports whether one thread of an app did nearly all of its work
 // and filled a core, as the main thread of an interpreter does, and how many
 // cores that thread used. Databases have a thread for each connection and web
-// servers have several workers: one busy thread is no limit there.
+// servers have several workers: one busy thread is not a limit there.
 func (v *view) worksAlone(name string) (cores float64, alone bool) {
 	h, m := v.host(name), v.machineOf(name)
 	role := v.in.role(name)

@@ -46,6 +46,7 @@ var leverUses = map[iikanji.Code]leverUse{
 	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
 	"APP219":   {17, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
 	lockFile:   {18, iikanji.Range{Lo: 0.1, Hi: 0.9}, true},
+	"APP226":   {19, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
 }
 
 // lockFile is the lever of readers that take a lock file. Its seconds are those of the
@@ -71,10 +72,10 @@ type leverSite struct {
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP220) that took time in the
+// app201 reports the places of code levers (APP201 to APP220, APP226) that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
-// the run is no finding.
+// the run is not a finding.
 func app201(v *view) []iikanji.Finding {
 	var hot []leverSite
 	v.sites = v.leverSites()
@@ -89,7 +90,7 @@ func app201(v *view) []iikanji.Finding {
 	for _, s := range hot {
 		out = append(out, v.leverFinding(s, hot))
 	}
-	return append(out, v.unreached()...)
+	return append(append(out, v.unreached()...), v.keptAnswers()...)
 }
 
 // unreached are the places in functions whose routes had no request in the run. In the

@@ -125,6 +125,7 @@ func TestLeverRemedies(t *testing.T) {
 		codePlace("APP201", "list", iikanji.CodePlace{Digests: digest, Variants: fix, Weakens: []iikanji.Promise{iikanji.TestedOnly}}),
 		codePlace("APP214", "drop", knob),
 		codePlace("APP208", "list", iikanji.CodePlace{}),
+		codePlace("APP226", "drop", iikanji.CodePlace{Digests: digest, Variants: fix}),
 	))
 	args := map[iikanji.Code][]string{}
 	for _, f := range got {
@@ -138,6 +139,7 @@ func TestLeverRemedies(t *testing.T) {
 		"APP201": {"gocode APP201"}, // it weakens another promise
 		"APP214": {"gocode APP214 half", "gocode APP214 end"},
 		"APP208": {"patch"},
+		"APP226": {"gocode APP226"},
 	} {
 		if !slices.Equal(args[code], want) {
 			t.Errorf("%s: %q, want %q", code, args[code], want)
@@ -198,7 +200,32 @@ func TestQueryCache(t *testing.T) {
 	if r.Kind != "gocode" || r.Args["levers"] != "APP207" || r.Args["file"] != "main.go" || r.Args["func"] != "main" || r.Says != "keep answers" {
 		t.Errorf("%+v", r)
 	}
+	files := leverInput(place) // the statements of the trace of an app with SQLite files
+	files.Target.Services[1].Engine = iikanji.EngineSQLite
+	if got := levers(t, files); len(got) != 1 || got[0].Code != "APP207" || len(got[0].Remedies) != 1 || got[0].Gain.Hi < 0.5 {
+		t.Errorf("with SQLite files: %+v", got)
+	}
 	if got := levers(t, leverInput(codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"other"}}))); len(got) > 0 {
 		t.Errorf("statements that did not run: %+v", got)
+	}
+}
+
+// TestQueryCacheUse: the counters of a query cache that is on are shown, without a gain
+// and without a remedy.
+func TestQueryCacheUse(t *testing.T) {
+	use := iikanji.QueryCache{Entries: 12, Bytes: 3 << 20, All: iikanji.QueryCacheUse{Hits: 300, Misses: 600, Doubts: 100, Evicted: 7},
+		Statements: []iikanji.QueryCacheUse{{Text: "SELECT a FROM t", Hits: 0, Misses: 500}}}
+	got := levers(t, leverInput(sourceFact(iikanji.TopicQueryCache, "", use)))
+	if len(got) != 1 || got[0].Code != "APP207" || got[0].Where != "app sqlcache" || got[0].Gain.Hi != 0 || len(got[0].Remedies) > 0 ||
+		got[0].Claim != "the query cache gave 30% of the 1,000 answers of statements that it may keep" {
+		t.Fatalf("%+v", got)
+	}
+	for i, want := range []string{"300 hits, 600 misses, 100 asked during a write, 7 removed for lack of memory; it held 12 answers in 3.0 MiB", "0 hits, 500 misses: SELECT a FROM t"} {
+		if e := got[0].Evidence; len(e) != 2 || !strings.Contains(e[i].Text, want) {
+			t.Errorf("%+v, want %q", e, want)
+		}
+	}
+	if got := levers(t, leverInput(sourceFact(iikanji.TopicQueryCache, "", iikanji.QueryCache{}))); len(got) > 0 {
+		t.Errorf("a cache that nothing asked: %+v", got)
 	}
 }

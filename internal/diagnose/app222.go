@@ -25,7 +25,7 @@ const (
 )
 
 // app222 reports app servers for whose processes requests waited while cores were idle
-// (APP222), and those of which the app's sessions allow no second process (APP225).
+// (APP222), and app servers whose sessions allow no second process (APP225).
 func app222(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, a := range v.appServers() {

@@ -34,6 +34,8 @@ func db101(v *view) []iikanji.Finding {
 		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",
 			p.Table.Name, leading(p.Index), people(rows[0]), people(rows[1]))
 		switch {
+		case p.Gathers:
+			f.Claim = fmt.Sprintf("matches of %s are counted by different columns, and no index contains all of them: each count reads rows, or looks them up one by one", p.Table.Name)
 		case p.onlyCovers():
 			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could contain", people(rows[0]), p.Table.Name, leading(p.Index))
 		case p.Index.Kind == "spatial":

@@ -80,7 +80,7 @@ func menuRanges(blk *block) (out []pred) {
 
 // menuFinding is the finding of a table whose ranges come from a fixed set: some ends
 // were seen in several statements, and a column has few different ones. A column that
-// has the same condition everywhere (stock > 0) is no choice of a user.
+// has the same condition everywhere (stock > 0) is not a choice of a user.
 func (v *view) menuFinding(table string, m *menuSearch) (iikanji.Finding, bool) {
 	var columns []string
 	repeated := false

@@ -14,7 +14,7 @@ const (
 	surplusTimes = 1.5
 )
 
-// db136 reports lists of which an answer can show a part only: the texts of the rows
+// db136 reports lists that an answer can only show in part: the texts of the rows
 // that are sent are longer than the answers of every route that sends the statement.
 func db136(v *view) []iikanji.Finding {
 	var out []iikanji.Finding

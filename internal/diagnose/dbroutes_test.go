@@ -29,8 +29,8 @@ func bestRoute(y []float64, routes []counted) *fit {
 	return nil
 }
 
-// TestBestRoute plants which route sends a statement, and wants it named, with
-// the number per request, or nothing said where nobody could know.
+// TestBestRoute plants which route sends a statement, and expects it to be named, with
+// the number per request, or no route to be named where the observation cannot tell.
 func TestBestRoute(t *testing.T) {
 	const n = 20
 	r := rand.New(rand.NewPCG(3, 4))

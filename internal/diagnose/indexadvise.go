@@ -58,6 +58,7 @@ type Proposal struct {
 	Index    iikanji.Index
 	Replaces *iikanji.Index // an index that continues with a wrong column, or that the new one contains
 	Wrong    bool           // Replaces continues with a wrong column
+	Gathers  bool           // it contains the columns of all counts of the table
 	Serves   []Served
 }
 
@@ -114,20 +115,22 @@ func (s *Schema) Advise(w Workload) Advice {
 	a.read(w)
 	a.imagine()
 	a.relax()
+	a.gather()
 	return a.advice()
 }
 
 type adviser struct {
-	s       *Schema
-	p       *parser.Parser
-	queries []parsedQuery
-	writes  map[*table]float64            // rows inserted or deleted
-	updates map[*table]map[string]float64 // rows updated, by column
-	real    avail
-	set     []*index // imagined ones that are still in
-	hints   []hint   // indexes named in statements
-	orders  []string // optimizer comments of statements
-	out     Advice
+	s        *Schema
+	p        *parser.Parser
+	queries  []parsedQuery
+	writes   map[*table]float64            // rows inserted or deleted
+	updates  map[*table]map[string]float64 // rows updated, by column
+	real     avail
+	set      []*index // imagined ones that are still in
+	gathered []*index // of set: they stay as they are, see gather
+	hints    []hint   // indexes named in statements
+	orders   []string // optimizer comments of statements
+	out      Advice
 
 	replaced, dropped names // existing indexes to drop: with a proposal, and by themselves
 }
@@ -293,6 +296,11 @@ type step struct {
 // more than its limit.
 func (a *adviser) relax() {
 	a.set = append(a.set, a.mergers()...)
+	a.reduce()
+}
+
+// reduce does the steps of relax with the indexes of the set.
+func (a *adviser) reduce() {
 	now := a.accessPlans(a.set, nil, nil)
 	failed := map[[2]*index]bool{}
 	for range 1000 {
@@ -327,6 +335,9 @@ func (a *adviser) relax() {
 // its indexes are needed.
 func (a *adviser) singles(try trial, failed map[[2]*index]bool, best *step) {
 	for i, ix := range a.set {
+		if slices.Contains(a.gathered, ix) {
+			continue
+		}
 		rest := slices.Concat(a.set[:i], a.set[i+1:])
 		if gone := [2]*index{ix, nil}; !failed[gone] && !try(rest, []*index{ix}, worthIndex, a.tax(ix)) {
 			failed[gone] = true
@@ -349,7 +360,7 @@ func (a *adviser) singles(try trial, failed map[[2]*index]bool, best *step) {
 func (a *adviser) pairs(try trial, failed map[[2]*index]bool) {
 	for i, x := range a.set {
 		for j, y := range a.set {
-			if i == j || x.table != y.table || failed[[2]*index{x, y}] {
+			if i == j || x.table != y.table || failed[[2]*index{x, y}] || slices.Contains(a.gathered, x) || slices.Contains(a.gathered, y) {
 				continue
 			}
 			if m := a.merge(x, y); m != nil {
@@ -486,7 +497,7 @@ func (p Proposal) saved() float64 {
 // the new indexes in its access plan, in proportion to the effect of each alone.
 func (a *adviser) proposal(ix *index, after []accessPlan) Proposal {
 	t := ix.table
-	p := Proposal{Table: t.Table, Index: ix.Index}
+	p := Proposal{Table: t.Table, Index: ix.Index, Gathers: slices.Contains(a.gathered, ix)}
 	for i, q := range a.queries {
 		if !slices.Contains(after[i].uses, ix) || after[i].cost >= q.cost.cost {
 			continue

@@ -16,6 +16,7 @@ type heat struct {
 	share    float64 // of all seconds of that sort
 	rows     float64 // that one execution of its statements read or sent; 0 if unknown
 	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
+	waited   float64 // seconds of waits for lock files that its statements cause at most
 	evidence []iikanji.Evidence
 }
 
@@ -54,7 +55,7 @@ func (v *view) lockHeat(s leverSite) (h heat) {
 		h.seconds *= v.requestsTo(s) / all
 	}
 	if v.seconds > 0 {
-		h.share = h.seconds / v.seconds
+		h.share = h.seconds / (v.seconds + v.in.LockFileSeconds())
 	}
 	h.evidence = append(h.evidence, v.reachedBy(s)...)
 	return h
@@ -69,6 +70,7 @@ func (v *view) statementHeat(s leverSite) heat {
 	count, sent, read, took, left := 0.0, 0.0, 0.0, 0.0, 0.0
 	seen := map[string]bool{}
 	for _, w := range v.databases {
+		own := took
 		for _, d := range w.digests {
 			if d.Query == nil || seen[w.self.Name+d.Query.Digest] || !s.sends(d) {
 				continue
@@ -82,6 +84,8 @@ func (v *view) statementHeat(s leverSite) heat {
 			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
 				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
 		}
+		waited, evidence := w.heldFor(took - own)
+		h.waited, h.evidence = h.waited+waited, append(h.evidence, evidence...)
 	}
 	if v.seconds > 0 {
 		h.share = took / v.seconds
@@ -336,7 +340,7 @@ func (v *view) savedOf(s leverSite) iikanji.Range {
 		out = between(s.heat.left, share.Lo, share.Hi)
 	}
 	if use.statements {
-		out.Hi = round(out.Hi + s.heat.reading*share.Hi)
+		out.Hi = round(out.Hi + (s.heat.reading+s.heat.waited)*share.Hi)
 	}
 	return out
 }

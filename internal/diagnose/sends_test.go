@@ -67,7 +67,7 @@ func foundIn(t *testing.T, s *scene, code iikanji.Code) []iikanji.Finding {
 	return slices.DeleteFunc(fs, func(f iikanji.Finding) bool { return f.Code != code })
 }
 
-// one wants one finding with a code at a place, or none for the empty place.
+// one expects one finding with a code at a place, or none for the empty place.
 func one(t *testing.T, s *scene, code iikanji.Code, where string) iikanji.Finding {
 	t.Helper()
 	fs := foundIn(t, s, code)

@@ -20,7 +20,7 @@ const (
 	defaultRestart  = "no"
 )
 
-// mostStarts bounds the simulation: a larger burst is no limit in practice.
+// mostStarts bounds the simulation: a larger burst is not a limit in practice.
 const mostStarts = 1 << 20
 
 // restarts is how systemd restarts a service that fails at once.

@@ -150,7 +150,7 @@ func (v *view) keepShort(route string, others float64) []iikanji.Remedy {
 // keepInVarnish is the remedy of a Varnish that a change can start, or that runs
 // behind this nginx. It renews an answer at half of its age in the background, so
 // that no answer is older than a second and no request waits for the renewal. A path
-// that is passed on to the Varnish already has none: another age is no other cause.
+// that is passed on to the Varnish already has no such remedy.
 func (v *view) keepInVarnish(path string) []iikanji.Remedy {
 	if !v.hasVarnish() || v.behindVarnish(path) {
 		return nil

@@ -22,7 +22,7 @@ func coverScene(s iikanji.Series, a iikanji.Answer, columnType, statement string
 	return x
 }
 
-// TestBlobs wants the finding for pictures by id, and none where one part of the
+// TestBlobs expects the finding for pictures by id, and none where one part of the
 // proof is missing.
 func TestBlobs(t *testing.T) {
 	fixed := iikanji.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}

@@ -31,7 +31,7 @@ func web115(v *view) []iikanji.Finding {
 		f.Remedies = append(f.Remedies, v.onSelf("httpcache", fmt.Sprintf("keep all of them in one Varnish until a request that may write, %s at most (tested-only)", valid),
 			map[string]string{"act": "varnish", "path": paths, "valid": valid.String(), "cookies": "ignore", "writes": "purge"}))
 	}
-	f.Remedies = proven(f.Remedies, iikanji.SameForAll)
+	f.Remedies = proven(append(f.Remedies, v.keptByApp(paths)...), iikanji.SameForAll)
 	if paths == "" || !v.worth(f.Gain) {
 		return nil
 	}

@@ -162,7 +162,8 @@ func sharedScene(writes int64, varnish bool) *scene {
 // TestOneCacheForAll: pages that are the same for all have one remedy together, which
 // drops them at each write. Many writes, one page, or no Varnish make no finding.
 func TestOneCacheForAll(t *testing.T) {
-	const remedies = "map[act:varnish cookies:ignore path:/article/:id;/ valid:10s writes:purge] [same-for-all]map[act:varnish cookies:ignore path:/article/:id;/ valid:1s writes:purge] [same-for-all]"
+	const remedies = "map[act:varnish cookies:ignore path:/article/:id;/ valid:10s writes:purge] [same-for-all]map[act:varnish cookies:ignore path:/article/:id;/ valid:1s writes:purge] [same-for-all]" +
+		"map[act:nginx cookies:ignore path:/article/:id;/ valid:10s] [same-for-all]"
 	for name, c := range map[string]struct {
 		in    *scene
 		claim string
@@ -259,6 +260,7 @@ func TestWebRules(t *testing.T) {
 		{"it sets a cookie", page(change(trend, func(a *iikanji.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
 		{"a session is required", page(forbidden, all), "", ""},
 		{"it is private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
+		{"it varies by cookie", page(change(trend, func(a *iikanji.Answer) { a.Vary, a.Encoding = "Accept-Encoding, Cookie", "gzip" }), all), "", ""},
 		{"it differs by itself", page(change(trend, func(a *iikanji.Answer) { a.Same, a.Encoding = false, "gzip" }), all), "", ""},
 		{"less without a session", page(change(trend, func(a *iikanji.Answer) { a.Bytes, a.Packed = 900, 890 }), all), "", ""},
 		{"each client has a different one", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
