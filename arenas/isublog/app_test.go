@@ -1,7 +1,6 @@
 package isublog_test
 
 import (
-	"context"
 	"database/sql"
 	"fmt"
 	"io"
@@ -17,14 +16,12 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	. "github.com/iikanji/iikanji/arenas/isublog"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// TestContest runs the app with its own MariaDB and nginx. They are started once for
-// all tests below.
-func TestContest(t *testing.T) {
-	contest.up(t)
+// testContest runs tests on the app with its own MariaDB and nginx.
+func testContest(t *testing.T, s *stack.Stack) {
+	contest.on(t, s)
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T)
@@ -44,36 +41,20 @@ type theContest struct {
 
 var contest theContest
 
-// up starts the stack and stops it when t is over.
-func (c *theContest) up(t *testing.T) {
+// on has the tests use a stack, with the initial data.
+func (c *theContest) on(t *testing.T, s *stack.Stack) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "iikanji-isublog-test-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil { // the services' user needs access
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	a, _ := arena.Find("isublog")
-	if c.stack, err = stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
-		t.Fatalf("bringing the contest up: %v", err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := c.stack.Down(ctx); err != nil {
-			t.Errorf("taking the contest down: %v", err)
-		}
-	})
-	p := c.stack.Places().Service("database")
+	c.stack = s
+	p := s.Places().Service("database")
+	var err error
 	if c.db, err = sql.Open("mysql", fmt.Sprintf("%s:%s@tcp(127.0.0.1:%d)/%s", p.User, p.Password, p.Port, p.Schema)); err != nil {
 		t.Fatal(err)
 	}
 	c.db.SetMaxOpenConns(1)
 	t.Cleanup(func() { c.db.Close() })
+	if a := send(t, "POST", "/initialize", nil); a.status != 200 {
+		t.Fatalf("status %d: %s", a.status, a.body)
+	}
 }
 
 // An answer is a received response.

@@ -14,5 +14,5 @@ import (
 func init() { stack.MaybeSupervise() }
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, "isublog", arenatest.Opt{Load: 5 * time.Second, Ease: ease, Faults: faults, Cheats: cheats})
+	arenatest.Suite(t, "isublog", arenatest.Opt{Load: 5 * time.Second, Ease: ease, Faults: faults, Cheats: cheats, OnStack: testContest})
 }

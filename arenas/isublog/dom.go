@@ -22,7 +22,7 @@ const maxDepth = 200
 var void = map[string]bool{"area": true, "base": true, "br": true, "col": true, "embed": true, "hr": true, "img": true, "input": true,
 	"link": true, "meta": true, "source": true, "track": true, "wbr": true}
 
-// raw are the elements whose content is no markup.
+// raw are the elements whose content is not markup.
 var raw = map[string]bool{"script": true, "style": true, "textarea": true, "title": true}
 
 // implied are the elements that end where one of the listed elements begins in the

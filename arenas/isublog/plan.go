@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// The mix of the load, as a list of which each entry is equally likely.
+// The mix of the load, as a list. Each entry is equally likely.
 const (
 	rounds       = 20 // of the index and all static files
 	mainEntries  = 30 // of the article that the run posts

@@ -46,8 +46,8 @@ func (ct *contest) initialize(ctx context.Context) error {
 
 // settle sends some requests at once and ignores their answers. A pool of database
 // connections may hold some that a restart of the database has ended since the last
-// run. Package database/sql finds this out by a failed request for connections that
-// it never used, of which the end of a load leaves some.
+// run. The end of a load also leaves connections that were never used. For those,
+// package database/sql learns only from a failed request that they have ended.
 func (ct *contest) settle(ctx context.Context) {
 	r := ct.reader(checkTimeout, false)
 	defer r.cl.Close()

@@ -13,7 +13,7 @@ import (
 
 // Limits of the actors of the load other than users, viewers and ISU.
 const (
-	firstUsers    = 6 // besides the user "isucon"
+	firstUsers    = 6 // besides the user "isucon", in the contest
 	growEvery     = 5 * time.Second
 	growPer       = 500 // updates seen by viewers, per user, that add one user
 	patience      = 20  // timeouts per user after which no user is added any more
@@ -24,7 +24,7 @@ const (
 // Load starts all actors.
 func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	ct.loading.Store(true)
-	for range firstUsers {
+	for range ct.firstUsers {
 		ct.admitUser("")
 	}
 	ct.admitUser("isucon")

@@ -35,8 +35,8 @@ var cheats = []arenatest.Fault{
 	{Name: "answer a registration early and do not store it", Spoil: early,
 		Want: append(by("list-length", "list-uuid", "duplicate", "isu-character"), arenatest.On(iikanji.FaultStatus, onISU), arenatest.On(iikanji.FaultStatus, onIcon))},
 	{Name: "drop work when busy", UnderLoad: true, Want: on(iikanji.FaultStatus, onCondition), Spoil: everyThird("load", "GET", "/api/condition/*", 503)},
-	{Name: "keep the trend for ever", UnderLoad: true, Want: by("trend-stale", "trend-missing"), Spoil: frozenTrend},
-	{Name: "stale beyond the promise", UnderLoad: true, Want: by("trend-backwards", "trend-shrunk"), Spoil: staleTrend},
+	{Name: "keep the trend for ever", UnderLoad: true, Set: fewUsers, Want: by("trend-stale", "trend-missing"), Spoil: frozenTrend},
+	{Name: "stale beyond the promise", UnderLoad: true, Set: fewUsers, Want: by("trend-backwards", "trend-shrunk"), Spoil: staleTrend},
 }
 
 // everyThird answers every third request with an error and without work.

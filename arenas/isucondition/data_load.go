@@ -2,7 +2,7 @@ package isucondition
 
 import (
 	"cmp"
-	"crypto/md5"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -137,7 +137,7 @@ func loadPool(dir string) ([]Image, error) {
 			return nil, fmt.Errorf("reading an icon: %w", err)
 		}
 		pool[i] = newImage(body)
-		if got := fmt.Sprintf("%x", md5.Sum(body)); got != want {
+		if got := hex.EncodeToString(pool[i].MD5[:]); got != want {
 			return nil, fmt.Errorf("reading an icon: %s has MD5 %s, want %s", imageFile(dir, i), got, want)
 		}
 	}

@@ -35,7 +35,11 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	ct := &contest{options: o, data: data, key: key}
+	first, err := usersAtBegin(o.Set[usersSetting])
+	if err != nil {
+		return nil, err
+	}
+	ct := &contest{options: o, data: data, key: key, firstUsers: first}
 	if o.NoLoad {
 		return scenario.ChecksOnly(ct), nil
 	}
@@ -47,6 +51,8 @@ type contest struct {
 	options arena.Options
 	data    *Data
 	key     *ecdsa.PrivateKey
+
+	firstUsers int // besides the user "isucon"
 
 	// Made by Prepare.
 	s     scenario.Session

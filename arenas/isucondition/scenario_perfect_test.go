@@ -378,7 +378,7 @@ func TestPerfectApp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ct := &contest{options: arena.Options{Clock: 60000}, data: app.data, key: key}
+	ct := &contest{options: arena.Options{Clock: 60000}, data: app.data, key: key, firstUsers: firstUsers}
 	run, err := bench.Run(context.Background(), ct, bench.Options{URL: server.URL, Seed: rand.Uint64(), Load: 6 * time.Second})
 	if err != nil {
 		t.Fatal(err)

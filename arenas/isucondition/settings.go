@@ -3,6 +3,8 @@ package isucondition
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"strconv"
 
 	"github.com/iikanji/iikanji/internal/arena"
 )
@@ -12,6 +14,7 @@ const (
 	jiaSetting    = "jia"
 	jiaURLSetting = "jia-url"
 	keySetting    = "key"
+	usersSetting  = "users"
 	listenSetting = "listen"
 )
 
@@ -30,6 +33,24 @@ var settings = []arena.Setting{
 		Help: "With --url: URL of JIA for the target."},
 	{Name: keySetting, Kind: arena.File, Default: "the arena's own",
 		Help: "Private key (PEM) for login tokens, if the target has another public key."},
+	{Name: usersSetting, Kind: arena.Text, Default: "6, as in the contest",
+		Help: "Users at the begin of the load, besides isucon; a slow machine needs fewer."},
+}
+
+// maxUsers limits the setting of the first users; the contest ended with a few
+// hundred users.
+const maxUsers = 1000
+
+// usersAtBegin reads the setting of the first users.
+func usersAtBegin(text string) (int, error) {
+	if text == "" {
+		return firstUsers, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 || n > maxUsers {
+		return 0, fmt.Errorf("setting %s: %.100q is not a whole number from 0 to %d", usersSetting, text, maxUsers)
+	}
+	return n, nil
 }
 
 // mock is the command that serves JIA for manual tests.

@@ -173,7 +173,7 @@ func (ct *contest) refusedSession(ctx context.Context, host string, b badToken) 
 	return account.refused(ctx, &scenario.Request{Step: stepPlayers, Path: "/api/organizer/players"}, b.check, http.StatusUnauthorized)
 }
 
-// refusedGuest reads as a player whom the tenant does not have.
+// refusedGuest reads as a player that the tenant does not have.
 func (ct *contest) refusedGuest(ctx context.Context, t *tenant) error {
 	g, err := ct.guest(&player{tenant: t, id: noID})
 	if err != nil {

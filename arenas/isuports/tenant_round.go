@@ -167,7 +167,7 @@ func (h *host) admit(fit []*player) {
 	}
 }
 
-// Numbers of the players whom an organizer adds at once: so many with a name and
+// Numbers of the players that an organizer adds at once: so many with a name and
 // as many without one.
 const (
 	leastAdded = 80

@@ -116,7 +116,7 @@ func (u *user) openChair(ctx context.Context, chair int32) (estates []int32, err
 
 // purchase buys a chair, which scores. A chair that was sold meanwhile ends the
 // visit. The contest's benchmarker lost the error of a purchase that failed
-// without that reason; here it counts, as its rules say.
+// without that reason; here it counts, by its rules.
 func (u *user) purchase(ctx context.Context, chair int32) error {
 	return u.open(func() error {
 		done, err := u.buy(ctx, chair)
