@@ -8,6 +8,7 @@ GOVULNCHECK = .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
 DEADCODE = .cache/bin/deadcode-$(DEADCODE_VERSION)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
+BUILD_FLAGS ?= -trimpath
 # Flags of both commands of the demo. By default the servers' data and the runs
 # are kept in the user's state folder.
 DEMO_FLAGS ?=
@@ -18,17 +19,18 @@ export PATH := $(PATH):/usr/sbin:/sbin
 .PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
-	go build -trimpath -o bin/iikanji ./cmd/iikanji
+	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
 
 demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
 # lint and the first group of tests run side by side: many tests wait for servers,
-# and lint uses the CPU meanwhile.
+# and lint uses the CPU meanwhile. The binary is built without -trimpath, so that its
+# compiled packages are those of vet, staticcheck and the tests without the detector.
 check: setup-check
 	@mkdir -p .cache && rm -f .cache/times
-	@scripts/timed.sh build $(MAKE) --no-print-directory build
+	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
 	@nice -n 5 scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill $$lint 2>/dev/null' INT TERM; \
 	scripts/timed.sh test-together $(MAKE) --no-print-directory test-together; tests=$$?; \
@@ -84,7 +86,7 @@ LATER = ./internal/ui
 # has nothing to find. Their simulations are several times slower with it.
 SERIAL = ./internal/judge ./internal/stats
 
-# A quarter of a million calls of the query cache, and its mutants, are several times slower with
+# A million calls of the query cache, and its mutants, are several times slower with
 # the race detector: a part of the calls runs with it.
 MODEL = ./internal/sqlcache
 
@@ -100,25 +102,28 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 # in memory. The last names in REAL are tests of the arenas' data, which one goroutine
 # draws: TestDataIsSerial checks that.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate)$$
+REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
 # commands, the script selftest simulates, and the script lint loads packages from their
-# source eight times, which the tests of lever do with the detector. In ddl,
+# source eight times, which the tests of lever do with the detector. One goroutine builds
+# the parser of all commands for each help topic and each example. In ddl,
 # processes that alter SQLite files are killed: SQLite as Go code is several times slower
 # with the race detector, with which the other tests alter such files. In accesslog,
 # routes are learned from the logs of generated sites: one goroutine learns, after the
 # readers of a log, which run with the detector in the other tests. In slowlog, one
 # goroutine reads two million statements. In ui, one goroutine follows every link of every
 # page, one after the other. TestLong holds the names.
-LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
+LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesParse$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
 
 # Packages that do not run whole with the race detector, or later.
 APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS) $(LATER)))
 
-# lint runs go vet: the part of it that go test runs has nothing to add.
-TEST = go test -vet=off -timeout 20m -parallel 3
+# lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
+# debug information of the test programs, which is a third of the work of linking them.
+GOTEST = go test -vet=off -ldflags=-w -timeout 60m
+TEST = $(GOTEST) -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
 # their time, and no package at the end of a command is alone. The second half of the
@@ -138,13 +143,13 @@ test-race:
 
 test-rest: test-plain
 	$(TEST) -race -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
-	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40
+	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
 	$(TEST) -race -p 1 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run one at a time, after the others, so that no other test uses the machine.
 test-alone:
-	go test -race -vet=off -timeout 20m -p 1 -run 'UnderLoad$$' \
+	$(GOTEST) -race -p 1 -run 'UnderLoad$$' \
 		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u)
 
 # Random inputs are no part of `check`, which replays the committed ones: see

@@ -11,6 +11,8 @@ const (
 	TopicHandler = "handler" // Target the app, Key the route as registered, as in "GET /a/:id", Value a Handler
 	TopicHot     = "hot"     // Target the app, Key the function, Value a HotFunction; Moves
 	TopicSends   = "sends"   // Target the app, Key as in "main.go:12", Value a SentStatement
+
+	TopicQueryCache = "query_cache" // Target the app, Key "", Value a QueryCache; Moves
 )
 
 // A CodePlace is a place in the source of an app that a code lever found.
@@ -67,3 +69,34 @@ type HotFunction struct {
 	// Within are the app's own functions that it ran for, most first.
 	Within []Named `json:"within,omitempty"` // Count in nanoseconds
 }
+
+// A QueryCache is what the query cache in an app did during the load.
+type QueryCache struct {
+	Entries int64 `json:"entries"` // kept at the end
+	Bytes   Bytes `json:"bytes"`
+	// All is the sum of all statements whose answers may be kept, Statements those that
+	// missed most.
+	All        QueryCacheUse   `json:"all"`
+	Statements []QueryCacheUse `json:"statements,omitempty"`
+}
+
+// A QueryCacheUse counts the answers of one statement.
+type QueryCacheUse struct {
+	Text   string `json:"text,omitempty"`
+	Kept   bool   `json:"kept,omitempty"` // its answers may be kept
+	Hits   int64  `json:"hits"`
+	Misses int64  `json:"misses"`
+	Doubts int64  `json:"doubts"` // went to the database because of a write under way
+	// Drops were not stored because a write came in between, Evicted were removed for lack
+	// of memory.
+	Drops   int64 `json:"drops"`
+	Evicted int64 `json:"evicted"`
+}
+
+// Add adds the counts of another statement.
+func (u *QueryCacheUse) Add(o QueryCacheUse) {
+	u.Hits, u.Misses, u.Doubts, u.Drops, u.Evicted = u.Hits+o.Hits, u.Misses+o.Misses, u.Doubts+o.Doubts, u.Drops+o.Drops, u.Evicted+o.Evicted
+}
+
+// Asked is how often the database was asked.
+func (u QueryCacheUse) Asked() int64 { return u.Misses + u.Doubts }

@@ -10,7 +10,7 @@ import (
 // page docs/findings/<CODE>.md.
 type Code string
 
-// Doubt reports whether a finding of this code is no cause of lost time but a doubt
+// Doubt reports whether a finding of this code is not a cause of lost time, but a doubt
 // about the measurement. Doubts come before all causes and have no rank.
 func (c Code) Doubt() bool { return strings.HasPrefix(string(c), "BEN") || c == "OS104" }
 

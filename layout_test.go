@@ -45,7 +45,7 @@ var layout = map[string][]string{
 	"internal/change":                  {"words", "internal/host", "internal/hostproc", "internal/history", "internal/sqlitefile"},
 	"internal/change/changetest":       {"words", "internal/history", "internal/change", "internal/redact"},
 	"internal/change/*":                {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
-	"internal/change/gocode":           {"words", "internal/host", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache"},
+	"internal/change/gocode":           {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache", "internal/sqlitefile"}, // who has the SQLite files open
 	"internal/change/httpcache":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit", "internal/lever", "internal/pagegen"},
 	"internal/pagegen":                 {},                                                                                                              // copied into apps: the standard library only
 	"internal/change/nginxedit":        {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
@@ -56,10 +56,10 @@ var layout = map[string][]string{
 	"internal/change/workers":          {"words", "internal/host", "internal/change", "internal/change/promise", "internal/appserver"},                  // processes and threads of app servers
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
-	"internal/export":                  {"words", "internal/history", "internal/change", "internal/plain", "internal/redact"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"}, // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/arena"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/accesslog", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
+	"internal/export":                  {"words", "internal/host", "internal/history", "internal/change", "internal/plain", "internal/redact"},
+	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"},                      // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/hoststat", "internal/arena"}, // see docs/adr/0001
+	"internal/field":                   {"words", "internal/accesslog", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/facts", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
 	"internal/lever/sqltext":           {},                         // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
 	"internal/sqlcache":                {},                         // copied into apps: the standard library only
@@ -69,7 +69,8 @@ var layout = map[string][]string{
 	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
 	"internal/target":                  {"words"},
 	"internal/target/machine":          {"internal/host", "internal/hostproc", "internal/hoststat"},
-	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine"},
+	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine", "internal/target/sourcedb"},
+	"internal/target/sourcedb":         {},                                                                                                                                                              // connections in the source of apps: an evaluator without I/O
 	"internal/target/live":             {"words", "internal/host", "internal/facts", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
 	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                                           // an outside benchmarker as a Loader
 	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/sqlitefile", "internal/target", "internal/target/*"},

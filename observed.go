@@ -182,8 +182,8 @@ type Answer struct {
 	// Alive: the sessions of these clients were alive, because another URL had another
 	// answer for each of them than without a session.
 	Alive bool `json:"alive,omitempty"`
-	// URLs is the number of URLs of the route of which SameForAll holds: it is false
-	// if it does not hold for one that was asked for.
+	// URLs is the number of URLs of the route that were asked for. SameForAll is true
+	// only if it holds for each of them.
 	URLs int           `json:"urls,omitempty"`
 	Took time.Duration `json:"took_ns"` // the shorter of both times
 	// Unchanged is the time of a 304 answer to a request with the answer's ETag; 0
@@ -192,7 +192,7 @@ type Answer struct {
 	// File is a file on disk with the same bytes as the body, at the path that
 	// the URL names; "" if none was found.
 	File string `json:"file,omitempty"`
-	// MD5 is the digest of a body of 4 KiB or more that is no text, in hexadecimal: it
+	// MD5 is the digest of a body of 4 KiB or more that is not text, in hexadecimal: it
 	// is compared with values in databases.
 	MD5 string `json:"md5,omitempty"`
 }

@@ -142,8 +142,11 @@ type Generator struct {
 	Void       bool          `json:"void"`
 	// Starved: Void only because it woke up late, with CPU time, ports and
 	// descriptors left.
-	Starved bool   `json:"starved,omitempty"`
-	Why     string `json:"why,omitempty"` // the reason for Void
+	Starved bool `json:"starved,omitempty"`
+	// Busy: Void only because CPU time was short, whether it used up its cores or woke
+	// up late. The site could have answered more: the score is a lower bound.
+	Busy bool   `json:"busy,omitempty"`
+	Why  string `json:"why,omitempty"` // the reason for Void
 }
 
 // A Usage is the CPU time that one service used during the load phase.

@@ -3,10 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // An alpLine translates arguments of alp and kataribe, pasted after
@@ -51,7 +52,7 @@ func fromAlp(args []string) (translated []string, line string, err error) {
 		return nil, "", a.err
 	}
 	if a.found {
-		line = "iikanji access " + quoteAll(translated)
+		line = "iikanji access " + host.QuoteAll(translated...)
 		for _, c := range a.changed {
 			line += "\n  " + c
 		}
@@ -254,24 +255,6 @@ func (a *alpLine) finishDiff() []string {
 		a.noDiff("--sort")
 	}
 	return append(append([]string{"diff"}, files...), flags...)
-}
-
-// quoteAll joins arguments in the syntax of a shell.
-func quoteAll(args []string) string {
-	var all []string
-	for _, arg := range args {
-		all = append(all, quoteArg(arg))
-	}
-	return strings.Join(all, " ")
-}
-
-var plainArg = regexp.MustCompile(`^[A-Za-z0-9_./:=,+@%-]+$`)
-
-func quoteArg(s string) string {
-	if plainArg.MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // translateArgs translates pasted arguments of `access` and `slow` and reports the

@@ -57,9 +57,6 @@ func TestFromAlp(t *testing.T) {
 	if _, _, err := fromAlp([]string{"json", "count", "--keys", "x\033y"}); err == nil || !strings.Contains(err.Error(), "user-agent") {
 		t.Errorf("an unknown key: %v", err)
 	}
-	if got := quoteAll([]string{"a b", "it's", "-m", "x"}); got != `'a b' 'it'\''s' -m x` {
-		t.Error(got)
-	}
 }
 
 // TestFromPT: flags that change nothing are left out with their values; all others, and

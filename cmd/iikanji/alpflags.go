@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // An alpFlag translates the value of a flag that takes one.
@@ -157,7 +159,7 @@ func (a *alpLine) keys(value string) {
 	for key := range strings.SplitSeq(value, ",") {
 		ours := alpKeys[strings.ToLower(strings.TrimSpace(key))]
 		if ours == "" {
-			a.err = usageError("--keys %s: requests are counted by %s", quoteArg(value), strings.Join(slices.Compact(slices.Sorted(maps.Values(alpKeys))), ", "))
+			a.err = usageError("--keys %s: requests are counted by %s", host.QuoteAll(value), strings.Join(slices.Compact(slices.Sorted(maps.Values(alpKeys))), ", "))
 			return
 		}
 		by = append(by, ours)
@@ -167,9 +169,9 @@ func (a *alpLine) keys(value string) {
 }
 
 func (a *alpLine) load(value string) {
-	a.err = usageError("--load: a profile that --save wrote is shown by: iikanji merge %[1]s, and compared by: iikanji access diff %[1]s LOG", quoteArg(value))
+	a.err = usageError("--load: a profile that --save wrote is shown by: iikanji merge %[1]s, and compared by: iikanji access diff %[1]s LOG", host.QuoteAll(value))
 }
 
 func (a *alpLine) config(value string) {
-	a.err = usageError("--config: the settings in %s are flags here: see iikanji access --help", quoteArg(value))
+	a.err = usageError("--config: the settings in %s are flags here: see iikanji access --help", host.QuoteAll(value))
 }

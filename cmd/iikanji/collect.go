@@ -166,7 +166,7 @@ func windowOf(ob *observe.Observation) *window.Window {
 // middle is the middle of the interval of a sample.
 func middle(s hoststat.Sample) time.Time { return s.At.Add(-s.Over / 2) }
 
-// done says what there is now.
+// done describes what was written.
 func (c *collectCmd) done(e *env, t *namedTarget, d *observe.Diagnosis) error {
 	out := &output{w: e.Stdout}
 	out.line("%s has %s of %s; %s lists what is in it", c.Into, report.Duration(d.Run.Took), report.Clean(t.file.Site), filepath.Join(c.Into, window.List))

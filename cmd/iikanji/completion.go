@@ -9,6 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 type completionCmd struct {
@@ -127,9 +128,6 @@ func enumOf(v *kong.Value) (values []string) {
 	return values
 }
 
-// single quotes text for a shell.
-func single(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
-
 // steps are the cases of a script that finds the command: each pair of a path and a
 // next word leads to a longer path.
 func steps(commands []completed) (cases [][3]string) {
@@ -167,7 +165,7 @@ func (f completedFlag) forms() []string {
 // name, words one of a flag's values.
 func writeCases(b *strings.Builder, commands []completed, files string, words func(values []string) string) {
 	for _, s := range steps(commands) {
-		fmt.Fprintf(b, "      %s) at=%s ;;\n", single(s[0]+"|"+s[1]), single(s[2]))
+		fmt.Fprintf(b, "      %s) at=%s ;;\n", host.Quote(s[0]+"|"+s[1]), host.Quote(s[2]))
 	}
 	b.WriteString("    esac\n  done\n  case \"$at|$prev\" in\n")
 	for _, c := range commands {
@@ -183,7 +181,7 @@ func writeCases(b *strings.Builder, commands []completed, files string, words fu
 				complete = files + "; "
 			}
 			for _, form := range f.forms() {
-				fmt.Fprintf(b, "    %s) %sreturn ;;\n", single(c.path+"|"+form), complete)
+				fmt.Fprintf(b, "    %s) %sreturn ;;\n", host.Quote(c.path+"|"+form), complete)
 			}
 		}
 	}
@@ -195,7 +193,7 @@ func bashCompletion(commands []completed) string {
 		"  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} at= i\n  COMPREPLY=()\n" +
 		"  for ((i = 1; i < COMP_CWORD; i++)); do\n    case \"$at|${COMP_WORDS[i]}\" in\n")
 	writeCases(&b, commands, `COMPREPLY=($(compgen -f -- "$cur"))`, func(values []string) string {
-		return `COMPREPLY=($(compgen -W ` + single(strings.Join(values, " ")) + ` -- "$cur"))`
+		return `COMPREPLY=($(compgen -W ` + host.Quote(strings.Join(values, " ")) + ` -- "$cur"))`
 	})
 	b.WriteString("  esac\n  case \"$at|$cur\" in\n")
 	for _, c := range commands {
@@ -203,12 +201,12 @@ func bashCompletion(commands []completed) string {
 		for _, w := range c.words {
 			words = append(words, w.text)
 		}
-		fmt.Fprintf(&b, "    %s-*) COMPREPLY=($(compgen -W %s -- \"$cur\")) ;;\n", single(c.path+"|"), single(strings.Join(c.flagWords(), " ")))
+		fmt.Fprintf(&b, "    %s-*) COMPREPLY=($(compgen -W %s -- \"$cur\")) ;;\n", host.Quote(c.path+"|"), host.Quote(strings.Join(c.flagWords(), " ")))
 		files := ""
 		if c.files {
 			files = " $(compgen -f -- \"$cur\")"
 		}
-		fmt.Fprintf(&b, "    %s*) COMPREPLY=($(compgen -W %s -- \"$cur\")%s) ;;\n", single(c.path+"|"), single(strings.Join(words, " ")), files)
+		fmt.Fprintf(&b, "    %s*) COMPREPLY=($(compgen -W %s -- \"$cur\")%s) ;;\n", host.Quote(c.path+"|"), host.Quote(strings.Join(words, " ")), files)
 	}
 	b.WriteString("  esac\n}\ncomplete -o filenames -F _iikanji iikanji\n")
 	return b.String()
@@ -216,7 +214,7 @@ func bashCompletion(commands []completed) string {
 
 // described quotes a word with its help for zsh's _describe.
 func described(w word) string {
-	return single(strings.ReplaceAll(w.text, ":", `\:`) + ":" + firstSentence(w.help))
+	return host.Quote(strings.ReplaceAll(w.text, ":", `\:`) + ":" + firstSentence(w.help))
 }
 
 // firstSentence is the beginning of a help text: completion menus have room for
@@ -244,12 +242,12 @@ func zshCompletion(commands []completed) string {
 		for _, w := range c.words {
 			words = append(words, described(w))
 		}
-		fmt.Fprintf(&b, "    %s-*) found=(%s); _describe flag found ;;\n", single(c.path+"|"), strings.Join(slices.Compact(slices.Sorted(slices.Values(flags))), " "))
+		fmt.Fprintf(&b, "    %s-*) found=(%s); _describe flag found ;;\n", host.Quote(c.path+"|"), strings.Join(slices.Compact(slices.Sorted(slices.Values(flags))), " "))
 		files := ""
 		if c.files {
 			files = "; _files"
 		}
-		fmt.Fprintf(&b, "    %s*) found=(%s); _describe word found%s ;;\n", single(c.path+"|"), strings.Join(words, " "), files)
+		fmt.Fprintf(&b, "    %s*) found=(%s); _describe word found%s ;;\n", host.Quote(c.path+"|"), strings.Join(words, " "), files)
 	}
 	b.WriteString("  esac\n}\nif [[ $zsh_eval_context[-1] == loadautofunc ]]; then\n  _iikanji \"$@\"\nelse\n  compdef _iikanji iikanji\nfi\n")
 	return b.String()

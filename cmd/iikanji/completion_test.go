@@ -34,8 +34,8 @@ func completionScript(t *testing.T, shell string) string {
 	return file
 }
 
-// completionCases are typed words, the last one of which is to be completed, with
-// completions that must and must not be offered.
+// completionCases are typed words, with completions of the last word that must and
+// must not be offered.
 var completionCases = []struct {
 	typed        string
 	want, wanted string // one that must be offered, one that must not

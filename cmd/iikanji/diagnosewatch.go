@@ -62,7 +62,10 @@ func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *l
 	progress := report.NewProgress(w.e.Stderr, w.e.TTY, w.e.width, w.e.Now)
 	defer progress.Done()
 	say := func(line string) { progress.Say("%s", line) }
-	return live.Use(ctx, live.Options{File: w.target.file, Dir: w.dir, Progress: say}, func(ctx context.Context, s *live.Subject) error {
+	// A site that has its own traffic may be deployed meanwhile, and a job that was found on
+	// the machine may come to its end.
+	ended := func(err error) { say(err.Error() + ": what it did since then is not seen") }
+	return live.Use(ctx, live.Options{File: w.target.file, Dir: w.dir, Progress: say, Ended: ended}, func(ctx context.Context, s *live.Subject) error {
 		if w.sensors {
 			s.Journal(h)
 		}

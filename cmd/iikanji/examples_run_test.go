@@ -23,7 +23,7 @@ type example struct {
 }
 
 // Flags that shorten a search to the least time that it takes, and a ladder. What a
-// verdict is depends on the machine: the rows want what every end of a search prints.
+// verdict is depends on the machine: the rows expect what every end of a search prints.
 const (
 	shortTune   = "--time 30s --short 300ms --full 300ms --watch 2s --pairs 2"
 	shortJudge  = "--time 28s --load 300ms"
@@ -58,6 +58,7 @@ var fileExamples = []example{
 	{line: `iikanji lint --fix --allow row-order ./internal/...`, want: "LIMIT 1", file: "internal/store/store.go"},
 	{line: `iikanji sqlcache --sql schema.sql`, want: "answers that are kept"},
 	{line: `iikanji sqlcache --sql schema.sql --write sqlcache`, want: "answers that are kept"},
+	{line: `iikanji sqlcache --driver sqlite3 --sql schema.sql --write sqlcache`, want: `"sqlite3+cache"`, before: func(x *examples) { x.shell("rm -r sqlcache") }},
 	{line: `iikanji arena`, want: "isucondition"},
 	{line: `iikanji arena list --format markdown`, want: "| isucondition |"},
 	{line: `iikanji arena files isucondition ./isucondition`, want: "package main", file: "isucondition/webapp/go/main.go"},
@@ -140,7 +141,7 @@ var searchExamples = []example{
 	{line: `iikanji history isucondition --search`, want: "; noise of a pair"},
 	{line: `iikanji report isucondition`, want: "<svg", file: "report.html"},
 	{line: `iikanji report isucondition --out report.md`, want: "## ", file: "report.md"},
-	{line: `iikanji report isucondition --out - --format json`, want: `"headline"`},
+	{line: `iikanji report isucondition --out - --format json`, want: `"outcome": "passed"`},
 	{line: `iikanji report isucondition --out tables/`, want: "run\t", file: "tables/runs.tsv"},
 }
 

@@ -339,7 +339,7 @@ func (x *examples) giveBench() {
 	}
 }
 
-// shell runs a line that is no example.
+// shell runs a line that is not an example.
 func (x *examples) shell(line string) {
 	x.t.Helper()
 	cmd := exec.CommandContext(x.t.Context(), "sh", "-c", line)

@@ -126,7 +126,7 @@ func (c *historyCommitCmd) prepare(s *summary.Summary, dir string) error {
 	return writeWhole(filepath.Join(dir, reportName), func(w io.Writer) error { return document.Markdown(w, s) })
 }
 
-// message says what the history has, unless the user gave a message.
+// message describes what the history has, unless the user gave a message.
 func (c *historyCommitCmd) message(s *summary.Summary) string {
 	if c.Message != "" {
 		return c.Message

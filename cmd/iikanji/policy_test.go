@@ -27,7 +27,7 @@ type policyRow struct {
 }
 
 // policyRows has at least one row for every act. The first word of a key is the kind;
-// what is behind " · " tells rows of one act apart.
+// the text after " · " distinguishes rows of one act.
 var policyRows = map[string]policyRow{
 	"appenv/": {"app", map[string]string{"env.GOGC": "200"}, "", "less frequent collections change no answer", ""},
 	"ddl/add index": {"database", map[string]string{"schema": "shop", "table": "orders", "columns": "user"}, "row-order",

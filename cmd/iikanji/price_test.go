@@ -84,7 +84,7 @@ func TestPriceLeavesOut(t *testing.T) {
 	q := &sensorPrice{}
 	q.add(pricePair{observed: priceRun{score: 900, cpu: 0.01}, bare: priceRun{score: 1000, cpu: 0.01}, void: "run 8: other programs"})
 	if len(q.Score.Logs) != 0 || len(q.CPU.Logs) != 1 || !slices.Equal(q.Left, []string{"run 8: other programs"}) {
-		t.Errorf("a pair of which one run was disturbed: %+v", q)
+		t.Errorf("a pair with one disturbed run: %+v", q)
 	}
 	l := &priceList{Arena: "isucondition", Sensors: []*sensorPrice{p, pairsOf([2]float64{1, 1}, [2]float64{0.9, 1.1})}}
 	l.computeIntervals()

@@ -114,10 +114,6 @@ func TestRedactedCommit(t *testing.T) {
 // TestRedactedMCP: no answer of a tool, and no error, has a planted secret.
 func TestRedactedMCP(t *testing.T) {
 	hist, run := secretHistory(t)
-	a, err := findTarget("isucondition")
-	if err != nil {
-		t.Fatal(err)
-	}
 	h, err := history.View(hist)
 	if err != nil {
 		t.Fatal(err)
@@ -130,7 +126,12 @@ func TestRedactedMCP(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, literals := range []bool{false, true} {
-		s := &mcpServer{env: &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}, target: a, place: placeFlags{Dir: workFolder(t), History: hist}, literals: literals}
+		_, dir := shop(t)
+		a, err := findTarget("shop")
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &mcpServer{env: &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}, target: a, place: placeFlags{Dir: dir, History: hist}, literals: literals}
 		near, far := mcp.NewInMemoryTransports()
 		session, err := s.server().Connect(t.Context(), near, nil)
 		if err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/alecthomas/kong"
+
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/field"
@@ -45,10 +47,15 @@ const defaultTuneTime = 15 * time.Minute
 
 // fitSite adapts the length and the number of runs of a search to a site's
 // benchmarker: its runs may be of one length only, and limited in number. The time
-// limit is that of the file, and long enough for one trial, unless one was given.
+// limit is the flag's, or that of the file. The default is raised to the least time
+// of a search; a given limit stays, and options refuses it if it is too short.
 func (c *tuneCmd) fitSite(t *namedTarget) {
 	if t.arena != nil {
 		return
+	}
+	budget := time.Duration(t.file.Policy.Budget)
+	if !c.timeGiven && c.Time == defaultTuneTime && budget > 0 {
+		c.Time, c.timeGiven = budget, true
 	}
 	b := &t.file.Bench
 	if (&loader.Command{Bench: *b}).Shortens() {
@@ -59,10 +66,22 @@ func (c *tuneCmd) fitSite(t *namedTarget) {
 	if b.MaxRuns > 0 && (c.Runs == 0 || c.Runs > b.MaxRuns) {
 		c.Runs = b.MaxRuns
 	}
-	if c.Time == defaultTuneTime {
+	if !c.timeGiven && c.Time == defaultTuneTime {
 		least := tune.TuneOptions{Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
-		c.Time = max(c.Time, time.Duration(t.file.Policy.Budget), least.Truncate(time.Minute)+time.Minute)
+		if c.Time < least {
+			c.Time = least.Truncate(time.Minute) + time.Minute
+		}
 	}
+}
+
+// AfterApply notes whether --time was given: a given limit is never raised.
+func (c *tuneCmd) AfterApply(k *kong.Context) error {
+	for _, p := range k.Path {
+		if p.Flag != nil && p.Flag.Name == "time" {
+			c.timeGiven = true
+		}
+	}
+	return nil
 }
 
 // loaderOf returns the loader of a target: the scenario of an arena, or a site's

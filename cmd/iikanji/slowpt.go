@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // ptFlags are flags of pt-query-digest, so that one of its command lines works
@@ -163,19 +165,8 @@ func (c *slowCmd) commandLine() string {
 		{"--by", c.By, "statement"}, {"--sort", c.Sort, "total"}, {"--limit", c.Limit, "20"}, {"--where", c.Where, ""}, {"--since", c.Since, ""}, {"--until", c.Until, ""}, {"--format", c.Format, "table"},
 	} {
 		if f.value != f.usual {
-			args = append(args, f.flag, shellQuoted(f.value))
+			args = append(args, f.flag, f.value)
 		}
 	}
-	for _, f := range c.Files {
-		args = append(args, shellQuoted(f))
-	}
-	return strings.Join(args, " ")
-}
-
-// shellQuoted quotes a word for a shell if it needs quotes.
-func shellQuoted(s string) string {
-	if regexp.MustCompile(`^[\w./:%@=+-]+$`).MatchString(s) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	return host.QuoteAll(append(args, c.Files...)...)
 }

@@ -46,6 +46,8 @@ type tuneCmd struct {
 	placeFlags
 
 	JSON bool `help:"Print the outcome as one JSON document."`
+
+	timeGiven bool `kong:"-"` // Time is not the default
 }
 
 // Help returns the long help of the command.
@@ -151,7 +153,7 @@ func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
 	case c.Runs < 0:
 		return o, usageError("--runs %d: want 1 or more, or 0 for no limit", c.Runs)
 	case c.Time != 0 && c.Time < o.LeastTime():
-		return o, usageError("--time %v: with these runs, the noise, one trial and the last comparison take %v; 0 means no limit", c.Time, o.LeastTime())
+		return o, usageError("a time limit of %v: with runs of %v, the noise, one trial and the last comparison take %v at least; 0 means no limit", c.Time, c.Short, o.LeastTime())
 	}
 	return o, nil
 }

@@ -76,7 +76,7 @@ func trialText(a tune.Attempt) (lines []string) {
 	return lines
 }
 
-// partWord says what is proven of one change of a kept bundle.
+// partWord returns what is proven of one change of a kept bundle.
 func partWord(a tune.Attempt, i int) string {
 	if i < len(a.Alone) && a.Alone[i] != nil {
 		v := a.Alone[i].Expect

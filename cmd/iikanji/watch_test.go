@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -57,6 +59,7 @@ func TestWatch(t *testing.T) {
 	stop := traffic(ctx, s.URL)
 	defer stop()
 
+	t.Run("a service ends", func(t *testing.T) { collectPast(t, s) })
 	t.Run("passive", func(t *testing.T) {
 		var d *watched
 		for range busyTries {
@@ -92,7 +95,7 @@ func TestWatch(t *testing.T) {
 	t.Run("folders", func(t *testing.T) { windows(t, s, db, work, stop) })
 }
 
-// watchWithSensors wants a journalled slow log that is undone at the end, and a
+// watchWithSensors expects a journalled slow log that is undone at the end, and a
 // diagnosis of what the timed log showed.
 func watchWithSensors(t *testing.T, s *targettest.Site, work string) {
 	d, tries := watchGreen(t, s.Dir, "--sensors", "--dir", work)
@@ -121,6 +124,56 @@ func watchWithSensors(t *testing.T, s *targettest.Site, work string) {
 	left, _ := filepath.Glob(filepath.Join(s.Dir, "*", "iikanji-*"))
 	if len(left) > 0 {
 		t.Errorf("files left: %v", left)
+	}
+}
+
+// connectedJob is a program in Python that connects to a database and waits.
+const connectedJob = `import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.recv(1)
+print("connected", flush=True)
+time.sleep(600)`
+
+// collectPast collects a window in which a service that was found on the machine ends: a
+// job that uses the site's database.
+func collectPast(t *testing.T, site *targettest.Site) {
+	job := exec.Command("python3", "-c", connectedJob, filepath.Join(site.Dir, "run", "db.sock"))
+	var said lockedBuffer
+	job.Stdout, job.Stderr, job.SysProcAttr = &said, &said, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := job.Start(); err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan struct{})
+	go func() { _ = job.Wait(); close(gone) }()
+	defer func() { _ = job.Process.Kill(); <-gone }()
+	for !strings.Contains(said.String(), "connected") {
+		select {
+		case <-gone:
+			t.Fatalf("the job has ended at once: %s", said.String())
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	t.Chdir(t.TempDir())
+	var errs lockedBuffer
+	ended := make(chan struct{})
+	go func() {
+		for !strings.Contains(errs.String(), "watching the traffic") {
+			select {
+			case <-ended:
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
+		_ = job.Process.Kill()
+	}()
+	status, _ := command(t.Context(), &errs, "collect", "--url", site.URL, "--for", "5s", "--into", "window", "--dir", t.TempDir())
+	close(ended)
+	if status != exitDone || !strings.Contains(errs.String(), "has ended") {
+		t.Errorf("status %d, want %d and a line about the service that has ended:\n%s", status, exitDone, errs.String())
+	}
+	if _, err := os.Stat(filepath.Join("window", "window.json")); err != nil {
+		t.Error(err)
 	}
 }
 

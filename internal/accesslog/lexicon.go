@@ -155,7 +155,7 @@ func isRouteWord(w string) bool {
 	return reservedWords[w] || routeWords[w] || collectionWords[w] && len(w) > 2
 }
 
-// knownWords is the score of a name of which all words are common in routes.
+// knownWords is the score of a name whose words are all common in routes.
 const knownWords = -2
 
 // lexical scores the text of a name: positive for the forms of values (slugs,

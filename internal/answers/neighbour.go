@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Neighbours makes up to n requests from others, in each of which one parameter has
+// Neighbours makes up to n requests from others; in each, one parameter has
 // a value at a border: of its range, of an hour or a day if it may be a time, of a
 // list; or is missing. They test rewrites that derive a range from a parameter.
 func Neighbours(of []Request, seed uint64, n int) []Request {

@@ -6,7 +6,7 @@ import (
 )
 
 // wordsOf splits a body into words (letters, digits and what joins them in tokens)
-// and the text between them; nil for a body that was cut or is no text.
+// and the text between them; nil for a body that was cut or is not text.
 func wordsOf(a *Answer) []string {
 	if a.Size > int64(len(a.Body)) || !utf8.Valid(a.Body) {
 		return nil

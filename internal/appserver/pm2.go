@@ -1,6 +1,7 @@
 package appserver
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -27,17 +28,17 @@ type PM2Service struct {
 // daemonTitle begins the title of pm2's daemon, which ends with its home in parentheses.
 const daemonTitle = "PM2 "
 
-// PM2Of is the app of a pm2 that a process belongs to: the daemon, which listens for the
-// processes of a cluster, or a process that it has started. It is false for a daemon of
-// several apps, whose addresses are not known, and without a pm2.
-func PM2Of(h host.Host, pid int, config string) (*PM2Service, bool) {
+// PM2Apps are the apps of a pm2 that a process belongs to, by name: all apps whose
+// processes the daemon listens for, or the app of a process that it has started. It is
+// empty without a pm2.
+func PM2Apps(h host.Host, pid int, config string) []PM2Service {
 	daemon := pid
 	if title, err := hostproc.Title(h, pid); err != nil {
-		return nil, false
+		return nil
 	} else if !strings.HasPrefix(title, daemonTitle) {
 		stat, err := hostproc.ReadStat(h, pid)
 		if err != nil {
-			return nil, false
+			return nil
 		}
 		daemon = stat.Parent
 	}
@@ -45,28 +46,31 @@ func PM2Of(h host.Host, pid int, config string) (*PM2Service, bool) {
 	home, closed := strings.CutSuffix(title, ")")
 	at := strings.Index(home, " (")
 	if err != nil || !strings.HasPrefix(title, daemonTitle) || !closed || at < 0 {
-		return nil, false
+		return nil
 	}
-	processes := []int{pid}
-	if pid == daemon {
-		if processes, err = hostproc.Forked(h, daemon); err != nil {
-			return nil, false
+	apps := []PM2Service{}
+	if pid != daemon {
+		apps = appsOf(h, []int{pid}, false)
+	} else if processes, err := hostproc.Forked(h, daemon); err == nil {
+		if apps = appsOf(h, processes, true); len(apps) == 0 {
+			apps = appsOf(h, processes, false)
 		}
 	}
-	is, ok := oneApp(h, processes)
-	if !ok {
-		return nil, false
+	text, err := h.Read(config)
+	for i := range apps {
+		is := &apps[i]
+		is.Home, is.UID, is.Program = home[at+2:], ownerOf(h, daemon), pm2Program(h, daemon)
+		if config != "" && err == nil && names(string(text), is.Name) {
+			is.File = config
+		}
 	}
-	is.Home, is.UID, is.Program = home[at+2:], ownerOf(h, daemon), pm2Program(h, daemon)
-	if text, err := h.Read(config); config != "" && err == nil && names(string(text), is.Name) {
-		is.File = config
-	}
-	return is, true
+	return apps
 }
 
-// oneApp is the only app of the processes of a pm2.
-func oneApp(h host.Host, processes []int) (*PM2Service, bool) {
-	var is *PM2Service
+// appsOf are the apps of processes of a pm2, without repetitions. clusters: only those of
+// a cluster, for which the daemon listens.
+func appsOf(h host.Host, processes []int, clusters bool) []PM2Service {
+	var out []PM2Service
 	for _, pid := range processes {
 		p, err := readProcess(h, pid)
 		if err != nil {
@@ -79,16 +83,17 @@ func oneApp(h host.Host, processes []int) (*PM2Service, bool) {
 		}
 		if json.Unmarshal([]byte(p.env["pm2_env"]), &cluster) == nil {
 			of = PM2Service{Name: cluster.Name, Folder: cluster.Folder}
+		} else if clusters {
+			continue
 		}
-		switch {
-		case of.Name == "" || !filepath.IsAbs(of.Folder):
-		case is == nil:
-			is = &of
-		case of.Name != is.Name || of.Folder != is.Folder:
-			return nil, false
+		if of.Name != "" && filepath.IsAbs(of.Folder) && !slices.Contains(out, of) {
+			out = append(out, of)
 		}
 	}
-	return is, is != nil
+	slices.SortFunc(out, func(a, b PM2Service) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Folder, b.Folder))
+	})
+	return out
 }
 
 // names reports whether a configuration file of pm2 defines an app of a name.

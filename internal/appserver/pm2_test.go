@@ -30,6 +30,15 @@ process.title = 'node ' + __filename
 require('http').createServer((q, s) => s.end('ok')).listen(0, '127.0.0.1')
 `
 
+// PM2Of is the only app of a pm2 that a process belongs to.
+func PM2Of(h host.Host, pid int, config string) (*PM2Service, bool) {
+	apps := PM2Apps(h, pid, config)
+	if len(apps) != 1 {
+		return nil, false
+	}
+	return &apps[0], true
+}
+
 type startedApp struct {
 	Name   string `json:"name"`
 	Folder string `json:"folder"`
@@ -100,6 +109,23 @@ func TestPM2(t *testing.T) {
 	several := god(t, dir, shop, startedApp{"other", dir})
 	if is, ok := PM2Of(host.Local{}, several, config); ok {
 		t.Errorf("one of several apps: %+v", is)
+	}
+	all := PM2Apps(host.Local{}, several, config)
+	if len(all) != 2 || all[0].Name != "other" || all[0].File != "" || all[1] != want {
+		t.Errorf("several apps: %+v, want other and %+v", all, want)
+	}
+	if children, err := hostproc.Forked(host.Local{}, several); err != nil || len(children) != 2 {
+		t.Errorf("the processes of several apps: %v, %v", children, err)
+	} else {
+		got := map[string]bool{}
+		for _, child := range children {
+			if is, ok := PM2Of(host.Local{}, child, config); ok {
+				got[is.Name] = true
+			}
+		}
+		if !got["shop"] || !got["other"] {
+			t.Errorf("each process has its app: %v", got)
+		}
 	}
 	if is, ok := PM2Of(host.Local{}, os.Getpid(), config); ok {
 		t.Errorf("without a pm2: %+v", is)

@@ -179,7 +179,7 @@ func memo(ext, holder, text string, written *regexp.Regexp) bool {
 	return true
 }
 
-// sessionKind tells a cache in memory from a store of sessions.
+// sessionKind distinguishes a cache in memory from a store of sessions.
 func sessionKind(what string) StateKind {
 	if strings.Contains(strings.ToLower(what), "session") {
 		return Sessions

@@ -9,16 +9,25 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// cacheMemory limits the data of a cache that declares no Memory.
-const cacheMemory = 64 << 20
+// DefaultMiB limits the data of a cache that declares no Memory. The change that starts a
+// cache on demand may choose another limit.
+const DefaultMiB = 64
 
 // memory is the limit of a service's data in bytes; 0 for none. A store that is
 // not a cache must not drop data, so it has a limit only if it declares one.
 func (s *Service) memory() int64 {
 	if s.Memory == 0 && s.Role == iikanji.RoleCache {
-		return cacheMemory
+		return DefaultMiB << 20
 	}
 	return s.Memory
+}
+
+// mebibytes is the word of a command with the limit m of the service's data.
+func (s *Service) mebibytes(m int64) string {
+	if s.OnDemand && s.Memory == 0 {
+		return "{{.MiB}}"
+	}
+	return fmt.Sprint(max(1, m>>20))
 }
 
 // exchange sets the text of a readiness check unless the service declares a check.
@@ -38,7 +47,7 @@ func memcached(s *Service) {
 	if s.Start == nil {
 		s.Start = slices.Concat([]string{"memcached"}, listen)
 		if m := s.memory(); m > 0 {
-			s.Start = append(s.Start, "-m", fmt.Sprint(max(1, m>>20))) // in MiB
+			s.Start = append(s.Start, "-m", s.mebibytes(m))
 		}
 	}
 	s.Ready.exchange("version\r\n", "VERSION ")
@@ -87,7 +96,7 @@ func varnish(s *Service) {
 	if s.Start == nil {
 		s.Start = []string{"varnishd", "-F", "-j", "none", "-T", "none", "-n", "{{.Self.Data}}", "-a", "{{.Self.Address}}", "-f", "{{.Self.Config}}"}
 		if m := s.memory(); m > 0 {
-			s.Start = append(s.Start, "-s", fmt.Sprintf("malloc,%d", m))
+			s.Start = append(s.Start, "-s", "malloc,"+s.mebibytes(m)+"m")
 		}
 	}
 	if s.Check == nil {

@@ -39,6 +39,7 @@ type View struct {
 	Places
 	Self Place
 	Out  string // where Build puts the program; empty elsewhere
+	MiB  int64  // limit of the data of a cache on demand, in its Start only
 }
 
 // Service returns the place of a service. It panics if the arena declares no

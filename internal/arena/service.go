@@ -64,7 +64,8 @@ type Service struct {
 	// Database is what the site uses of a database server.
 	Database Database
 	// Memory limits the data that a memcached, Redis or Varnish keeps, in bytes. By
-	// default a cache keeps 64 MiB, and another store has the limit of its engine.
+	// default a cache keeps 64 MiB, or what the change that starts it has chosen; another
+	// store has the limit of its engine.
 	Memory int64
 	// Backend is the name of the service to which a Varnish without a declared
 	// configuration sends requests.

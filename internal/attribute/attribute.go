@@ -36,7 +36,7 @@ type Result struct {
 }
 
 // Thresholds of the tests. F values are of one degree of freedom. There are up to
-// a thousand columns to choose from, of which chance gives one an F of 11.
+// a thousand columns to choose from, and by chance one of a thousand has an F of 11.
 const (
 	enterF        = 20.0
 	stayF         = 10.0

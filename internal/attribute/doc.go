@@ -27,7 +27,7 @@
 //     routes with arbitrary numbers.
 //
 // Smooth curves compete with the routes: all of a site grows and shrinks with its
-// load, which is no evidence.
+// load, which is not evidence.
 //
 // All tests count independent ticks, not ticks: requests and loops are longer
 // than a tick, so that residuals of neighbouring ticks are alike. Ticks are

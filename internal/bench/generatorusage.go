@@ -153,6 +153,7 @@ func (w *watch) result(s *session, steps []iikanji.StepStat) (iikanji.Generator,
 	}
 	g.Void = g.Why != ""
 	g.Starved = g.Void && strain.starved()
+	g.Busy = g.Void && strain.noPort == 0 && strain.noFile == 0
 	return g, iikanji.Usage{Who: "generator", User: w.user, System: w.system, PeakRS: w.rss, Share: w.share(runtime.NumCPU())}
 }
 

@@ -48,12 +48,16 @@ func inScratchFolder(h host.Host, dir string, use func(path string) error) error
 // inScratch sweeps dir, creates a scratch file or folder in it under a new name,
 // locks it, calls use, and removes it. Another process that sweeps dir may remove
 // it before it is locked: then it is created again.
+//
+// The name is the same each time, unless another plan has it: the go command finds
+// what it compiled before by the path of the folder and the content of the files, so
+// that the next plan compiles only the packages that differ.
 func inScratch(h host.Host, dir, prefix, ext string, create func(path string) error, use func(path string) error) (err error) {
 	if err := sweep(h, dir); err != nil {
 		return err
 	}
-	for {
-		path := filepath.Join(dir, prefix+strconv.FormatUint(uint64(rand.Uint32()), 10)+ext)
+	for n := uint32(1); ; n = rand.Uint32() {
+		path := filepath.Join(dir, prefix+strconv.FormatUint(uint64(n), 10)+ext)
 		if err := create(path); err != nil {
 			if errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) && isFolder(h, dir) { // swept while it was made
 				continue

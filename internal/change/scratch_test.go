@@ -173,6 +173,28 @@ func TestHoldRace(t *testing.T) {
 	}
 }
 
+// TestScratchName: plans one after the other have the same folder, in which the go command
+// finds what it compiled; plans at the same time have a folder each.
+func TestScratchName(t *testing.T) {
+	dir := t.TempDir()
+	in := func(then func()) (path string) {
+		t.Helper()
+		if err := inScratchFolder(host.Local{}, dir, func(at string) error {
+			path = at
+			then()
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	within := ""
+	first := in(func() { within = in(func() {}) })
+	if second := in(func() {}); second != first || within == first || within == "" {
+		t.Errorf("folders %s and then %s, at the same time %s", first, second, within)
+	}
+}
+
 // TestCompile: the source is compiled with the edits. No copy of it is left, whether
 // it compiles or not.
 func TestCompile(t *testing.T) {

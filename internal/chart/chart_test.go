@@ -59,7 +59,7 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// TestStrange: values that are no numbers, or none at all, draw a chart.
+// TestStrange: values that are not numbers, or none at all, draw a chart.
 func TestStrange(t *testing.T) {
 	check(t, plotOf().SVG())
 	check(t, plotOf(Point{X: math.NaN(), Y: math.Inf(1)}, Point{X: 1, Y: -5, Lo: math.Inf(-1), Hi: 3}).SVG())

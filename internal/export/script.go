@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // The fixed parts of the scripts. Lines such as "#STEPS" and "#STATEMENTS" are
@@ -116,14 +117,14 @@ func (s *script) changeLines() string {
 	fmt.Fprintf(&b, "changes %s\n", ids(all))
 	for _, x := range s.steps {
 		if len(x.of) > 1 {
-			fmt.Fprintf(&b, "together %s %s\n", ids(x.of), quote(oneLine(x.rel)))
+			fmt.Fprintf(&b, "together %s %s\n", ids(x.of), host.Quote(oneLine(x.rel)))
 		}
 	}
 	return b.String()
 }
 
 // ids returns changes as one word of a shell: '1 3'.
-func ids(of []iikanji.ChangeID) string { return quote(strings.Trim(fmt.Sprint(of), "[]")) }
+func ids(of []iikanji.ChangeID) string { return host.Quote(strings.Trim(fmt.Sprint(of), "[]")) }
 
 // unless returns a line that is executed unless all of the changes are skipped.
 func unless(of []iikanji.ChangeID, line string) string {
@@ -166,7 +167,7 @@ func (s *script) requirements() string {
 	return b.String()
 }
 
-func requirement(p Place) string { return fmt.Sprintf("require %s %s\n", p.Var, quote(p.Says)) }
+func requirement(p Place) string { return fmt.Sprintf("require %s %s\n", p.Var, host.Quote(p.Says)) }
 
 // expand returns the replacements of sed for the tokens in portable files. A
 // variable whose token is only in context lines need not be set: patch ignores
@@ -194,9 +195,9 @@ func (s *script) stepLines() string {
 		p, rest := s.placeOf(x.rel)
 		target := `"$` + p.Var + `"`
 		if rest != "" {
-			target += quote("/" + rest)
+			target += host.Quote("/" + rest)
 		}
-		b.WriteString("\t" + unless(x.of, fmt.Sprintf("\"$1\" %d %s %s %s\n", i+1, x.how, target, quote(x.from))))
+		b.WriteString("\t" + unless(x.of, fmt.Sprintf("\"$1\" %d %s %s %s\n", i+1, x.how, target, host.Quote(x.from))))
 	}
 	if b.Len() == 0 {
 		return "\t:\n"
@@ -240,7 +241,7 @@ func (s *script) undoLines() string {
 func (s *script) noticeLines(skips bool) string {
 	var b strings.Builder
 	notice := func(of []iikanji.ChangeID, what string) {
-		line := "echo " + quote("  "+what) + "\n"
+		line := "echo " + host.Quote("  "+what) + "\n"
 		if skips {
 			line = unless(of, line)
 		}
@@ -260,6 +261,3 @@ func (s *script) noticeLines(skips bool) string {
 	}
 	return b.String()
 }
-
-// quote returns text as one word of a POSIX shell.
-func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -14,7 +14,7 @@ import (
 type statement struct {
 	name string // of its files, without suffix: "0003", or "0003-2" of several
 	do   string
-	undo []string // the statements that undo it, in order; nil if none is needed
+	undo []string // the statements that undo it, in order; nil if there are none
 	// restore is the query whose result is the statement that restores the value
 	// that a variable has on the other machine; "" for other statements.
 	restore string

@@ -15,7 +15,7 @@ const (
 
 // alive picks the headers of clients with which some URL has another answer than
 // without: a session that has ended proves nothing about what is one client's own. A
-// URL whose answer changes by itself tells nothing.
+// URL whose answer changes by itself proves nothing.
 func alive(ctx context.Context, client *http.Client, base string, urls map[string]string, candidates [][][2]string) [][][2]string {
 	if len(candidates) == 0 {
 		return nil

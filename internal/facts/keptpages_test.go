@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +36,20 @@ func TestKeptPages(t *testing.T) {
 	}
 	if says := StalePages(got); len(says) != 1 || !strings.Contains(says[0], "/a/1 changed after POST /b/1 and was not dropped") {
 		t.Errorf("%q", says)
+	}
+	source := t.TempDir()
+	plan := func(text string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Join(source, "pagegen"), 0o755), os.WriteFile(filepath.Join(source, keptPlanFile), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for text, want := range map[string]int{"": 0, "package pagegen\n": 0, keptPlanMark + "{": 0, keptPlanMark + `{"Folder": "` + folder + `/../x"}`: 0,
+		"// x\n" + keptPlanMark + `{"Folder": "` + folder + `"}` + "\n\npackage pagegen\n": 1} {
+		plan(text)
+		if says := StaleIn(host.Local{}, source); len(says) != want {
+			t.Errorf("%q: %q", text, says)
+		}
 	}
 	for _, bad := range []string{"{", strings.Repeat(" ", maxLearned+1)} {
 		write(bad)

@@ -137,8 +137,9 @@ func (s *SQLite) Explain(ctx context.Context, group, sql string) (iikanji.QueryP
 	return iikanji.QueryPlan{}, err
 }
 
-// GroupOf is the name of the group of a file by the name that a statement log has for
-// it: its path, its file name, or its name without the ending; "" if none is called so.
+// GroupOf is the name of the group of a file; "" if no group has it. The file is given by
+// the name that a statement log has for it: its path, its file name, or its file name
+// without the extension.
 func (s *SQLite) GroupOf(name string) string {
 	for _, g := range s.Groups {
 		if strings.EqualFold(g.Name, name) {

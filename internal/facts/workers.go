@@ -10,7 +10,7 @@ import (
 )
 
 // WorkerFacts are how the app server of a service runs whose root process is pid. The
-// error of a process that is no app server is an appserver.NotServerError.
+// error of a process that is not an app server is an appserver.NotServerError.
 func WorkerFacts(h host.Host, service string, pid int, config string) ([]iikanji.Fact, error) {
 	is, err := appserver.Read(h, pid, config, "")
 	if err != nil {

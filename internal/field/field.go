@@ -175,12 +175,14 @@ func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, s
 	}
 	defer f.over()
 	f.logs = f.accessLogs()
+	stale := f.stalePages()
 	m, err := f.Run(ctx, Spec{Load: Load{Time: spec.Load}, State: spec.State, Ready: spec.Ready, Counts: true, KeepSeconds: true, HostEvery: time.Second})
 	if err != nil {
 		return nil, "", err
 	}
 	m.Guard.Mark(m.Run)
 	void := f.void(m.Run, spec.Accept)
+	failByPages(m.Run, stale, f.stalePages())
 	if dead := f.Subject.Deaths().Waiting(); len(dead) > 0 {
 		failBy(m.Run, dead)
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more

@@ -22,7 +22,7 @@ const probeKind = "sensor"
 type profiler struct {
 	service, source, socket string
 	session                 *goprofile.Session
-	data                    []byte
+	result                  goprofile.Result
 	err                     error // why there is no profile
 }
 
@@ -113,30 +113,37 @@ func profiled(ctx context.Context, all []*profiler, next func(scenario.Phase, bo
 		if p == scenario.Load && !begins {
 			for _, pr := range all {
 				if pr.session != nil {
-					pr.data, pr.err = pr.session.End()
+					pr.result, pr.err = pr.session.End()
 				}
 			}
 		}
 	}
 }
 
-// facts are the functions and packages of the profile.
+// facts are the functions and packages of the profile, and the counters of the app's
+// query cache.
 func (p *profiler) facts(run *iikanji.Run) []iikanji.Fact {
 	var functions []goprofile.Function
 	if p.err == nil {
-		functions, p.err = goprofile.Functions(p.data, p.source)
+		functions, p.err = goprofile.Functions(p.result.Profile, p.source)
 	}
 	if p.err != nil {
 		run.Warnings = append(run.Warnings, fmt.Sprintf("there is no CPU profile of %s: %s", p.service, p.err))
 		return nil
 	}
 	var out []iikanji.Fact
-	for _, fn := range functions {
-		b, err := json.Marshal(fn.HotFunction)
+	add := func(topic, key string, v any) {
+		b, err := json.Marshal(v)
 		if err != nil {
 			panic("BUG: packing a fact: " + err.Error())
 		}
-		out = append(out, iikanji.Fact{Target: p.service, Topic: iikanji.TopicHot, Key: fn.Name, Value: string(b), Moves: true})
+		out = append(out, iikanji.Fact{Target: p.service, Topic: topic, Key: key, Value: string(b), Moves: true})
+	}
+	for _, fn := range functions {
+		add(iikanji.TopicHot, fn.Name, fn.HotFunction)
+	}
+	if c := p.result.Cache; c != nil {
+		add(iikanji.TopicQueryCache, "", c)
 	}
 	return out
 }

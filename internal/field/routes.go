@@ -76,7 +76,7 @@ func tellsApart(route string) bool {
 	return false
 }
 
-// stateOfSource tells whether Go files below a folder were written, added or removed.
+// stateOfSource differs if Go files below a folder were written, added or removed.
 func stateOfSource(dir string) string {
 	files, size, newest := 0, int64(0), int64(0)
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

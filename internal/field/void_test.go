@@ -26,6 +26,11 @@ func TestVoid(t *testing.T) {
 	full.Environment.Disturbance = iikanji.DiskFull
 	limited := run(0.02)
 	limited.Outcome, limited.Load = iikanji.Void, iikanji.Generator{Void: true, Why: "it used 97 % of its cores"}
+	bound := run(0.02)
+	bound.Outcome, bound.Load = iikanji.Void, iikanji.Generator{Void: true, Busy: true, Why: "it used 97 % of its cores"}
+	if why := usual(0.02).void(bound, false); why != "" || !bound.Clean() || bound.Load.Void || len(bound.Warnings) != 1 {
+		t.Errorf("a generator without CPU time: %q, %+v", why, bound)
+	}
 	unmeasured := run(0)
 	unmeasured.Environment = nil
 	for _, c := range []struct {

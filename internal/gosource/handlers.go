@@ -22,14 +22,8 @@ type RouteHandler struct {
 	iikanji.Handler
 }
 
-// Handlers finds the calls that register a function for a path, by the form that
-// net/http and the common routers share: a method such as GET, Get, Handle or
-// HandleFunc whose first arguments are constant texts with a path and whose last one
-// is a function. Prefixes of groups are added where the group is made with a
-// constant path. others are the folders of programs that register nothing while
-// another program does, such as a generator of data beside a web app. Only packages in
-// the folders of are read; nil stands for all.
-func Handlers(ctx context.Context, dir string, of map[string]bool) (out []RouteHandler, others []string, err error) {
+// Handlers loads the packages in a folder and finds their routes, see handlersIn.
+func Handlers(ctx context.Context, dir string) ([]RouteHandler, error) {
 	pkgs, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: dir, Fset: token.NewFileSet(),
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
@@ -37,25 +31,35 @@ func Handlers(ctx context.Context, dir string, of map[string]bool) (out []RouteH
 		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off"),
 	}, "./...")
 	if err != nil {
-		return nil, nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
+		return nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
 	}
-	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool { return of != nil && !of[p.Dir] })
+	handlers, _ := handlersIn(pkgs, nil)
+	return handlers, nil
+}
+
+// handlersIn finds the calls that register a function for a path, by the form that
+// net/http and the common routers share: a method such as GET, Get, Handle or
+// HandleFunc whose first arguments are constant texts with a path and whose last one
+// is a function. Prefixes of groups are added where the group is made with a
+// constant path. others are the folders of programs that register nothing while
+// another program does, such as a generator of data beside a web app. Only packages in
+// the folders of are read; nil stands for all.
+func handlersIn(all []*packages.Package, of map[string]bool) (out []RouteHandler, others []string) {
+	var pkgs []*packages.Package
+	for _, p := range all {
+		if p.TypesInfo != nil && (of == nil || of[p.Dir]) {
+			pkgs = append(pkgs, p)
+		}
+	}
 	g := &graph{calls: map[string]map[string]bool{}, prefixes: map[types.Object]string{}}
 	for _, p := range pkgs {
-		if p.TypesInfo != nil {
-			g.add(p)
-		}
+		g.add(p)
 	}
 	for _, p := range pkgs {
-		if p.TypesInfo != nil {
-			g.groups(p)
-		}
+		g.groups(p)
 	}
 	serves := false
 	for _, p := range pkgs {
-		if p.TypesInfo == nil {
-			continue
-		}
 		routes := g.routes(p)
 		out = append(out, routes...)
 		if p.Name == "main" && len(routes) > 0 {
@@ -68,7 +72,7 @@ func Handlers(ctx context.Context, dir string, of map[string]bool) (out []RouteH
 		others = nil
 	}
 	slices.SortFunc(out, func(a, b RouteHandler) int { return strings.Compare(a.Route+" "+a.Func, b.Route+" "+b.Func) })
-	return slices.CompactFunc(out, func(a, b RouteHandler) bool { return a.Route == b.Route && a.Func == b.Func }), others, nil
+	return slices.CompactFunc(out, func(a, b RouteHandler) bool { return a.Route == b.Route && a.Func == b.Func }), others
 }
 
 // A graph has the functions that each function of the module refers to. A method of

@@ -87,7 +87,7 @@ func writeApp(t *testing.T, text string) string {
 
 // TestHandlers: every registration is found with its whole path, and nothing else is.
 func TestHandlers(t *testing.T) {
-	got, _, err := Handlers(t.Context(), writeApp(t, app), nil)
+	got, err := Handlers(t.Context(), writeApp(t, app))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func TestSchemaOf(t *testing.T) {
 	}
 }
 
-// TestOtherPrograms: places in a program that serves no route are no places of the
+// TestOtherPrograms: places in a program that serves no route are not listed for the
 // app, while another program of the module serves some.
 func TestOtherPrograms(t *testing.T) {
 	dir := writeApp(t, app)

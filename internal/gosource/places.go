@@ -35,7 +35,7 @@ func Facts(ctx context.Context, service, dir, pkg string, schema lever.Facts) (k
 	if err != nil {
 		return nil, problems, fmt.Errorf("reading the packages of %s: %w", service, err)
 	}
-	handlers, others, err := Handlers(ctx, dir, of)
+	handlers, others := handlersIn(res.Packages, of)
 	serves := func(file string) bool {
 		folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(file)))
 		return !slices.Contains(others, folder) && (of == nil || of[folder])
@@ -49,9 +49,6 @@ func Facts(ctx context.Context, service, dir, pkg string, schema lever.Facts) (k
 		if file, _, _ := strings.Cut(key, ":"); serves(file) {
 			known = append(known, fact(service, iikanji.TopicSends, key, s))
 		}
-	}
-	if err != nil {
-		return known, problems, fmt.Errorf("reading the routes of %s: %w", service, err)
 	}
 	for _, h := range handlers {
 		known = append(known, fact(service, iikanji.TopicHandler, h.Route, h.Handler))

@@ -8,7 +8,7 @@ import (
 // Routes are the routes that the Go source in a folder registers, as routers write
 // them, each once: "GET /a/:id", and "/a/:id" where every method is served.
 func Routes(ctx context.Context, dir string) (all []string, err error) {
-	handlers, _, err := Handlers(ctx, dir, nil)
+	handlers, err := Handlers(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

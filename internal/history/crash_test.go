@@ -112,10 +112,19 @@ func TestKilledWriter(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.AfterFunc(time.Duration(30+7*round)*time.Millisecond, func() { cmd.Process.Kill() })
+		// Every second kill waits for the first run of its writer: on a busy machine
+		// a writer may need longer than the time to begin.
+		kill := func() { time.AfterFunc(time.Duration(30+7*round)*time.Millisecond, func() { cmd.Process.Kill() }) }
+		begun := round%2 == 0
+		if begun {
+			kill()
+		}
 		for sc := bufio.NewScanner(out); sc.Scan(); {
 			if n, err := strconv.Atoi(sc.Text()); err == nil {
-				acknowledged = n
+				if acknowledged = n; !begun {
+					begun = true
+					kill()
+				}
 			} else {
 				t.Fatalf("the writer printed %q", sc.Text())
 			}

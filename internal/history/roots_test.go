@@ -177,7 +177,7 @@ func TestOldChange(t *testing.T) {
 	}
 }
 
-// TestBadRoots: roots that are no folders are refused with a reason.
+// TestBadRoots: roots that are not folders are refused with a reason.
 func TestBadRoots(t *testing.T) {
 	for _, text := range []string{`{"version": 2}`, `{"version": 1, "roots": [{"name": "a b", "path": "/x"}]}`, `{"version": 1, "roots": [{"name": "a", "path": "x"}]}`, `{`} {
 		dir := t.TempDir()

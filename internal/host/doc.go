@@ -8,4 +8,5 @@
 //  3. Write replaces a file so that no reader sees half of it and no crash or full
 //     disk leaves half of it; Remove removes a file durably.
 //  4. SQL opens a pool to a database server through the host's Dial.
+//  5. Quote and QuoteAll write words for the host's shell.
 package host

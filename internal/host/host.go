@@ -50,7 +50,7 @@ type Host interface {
 	WriteBeneath(root, path string, body []byte, as New) error
 	RemoveBeneath(root, path string) error
 	// RmdirBeneath removes a folder below another one in the same way, if it is empty.
-	// A folder that is missing or has files is no error.
+	// A folder that is missing or has files is not an error.
 	RmdirBeneath(root, path string) error
 	// Create makes a new file with exactly these permissions. If there is anything
 	// at path, also a dangling link, the error wraps fs.ErrExist.

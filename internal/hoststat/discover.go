@@ -14,7 +14,7 @@ import (
 // the workers of a master belong to the master. Only root sees the sockets of other users'
 // processes.
 func Discover(h host.Host) ([]Service, error) {
-	fs, mount, err := procOf(h)
+	fs, _, err := procOf(h)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func Discover(h host.Host) ([]Service, error) {
 	stats, holds := map[int]procfs.ProcStat{}, map[int]bool{}
 	for _, p := range procs {
 		if st, err := p.Stat(); err == nil {
-			stats[p.PID], holds[p.PID] = st, slices.ContainsFunc(socketsOf(mount, p.PID), func(inode uint64) bool { return inodes[inode] })
+			stats[p.PID], holds[p.PID] = st, slices.ContainsFunc(SocketsOf(h, p.PID), func(inode uint64) bool { return inodes[inode] })
 		}
 	}
 	byName := map[string][]int{}

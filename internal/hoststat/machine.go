@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji/internal/host"
 )
 
-// Machine describes this machine. What cannot be read is left empty: the description
+// Machine describes the machine of a host. What cannot be read is left empty: the description
 // is for readers only.
 func Machine(h host.Host, program string) *iikanji.Machine {
-	m := &iikanji.Machine{Cores: runtime.NumCPU(), Program: program, System: systemName("/etc/os-release")}
+	m := &iikanji.Machine{Cores: runtime.NumCPU(), Program: program, System: systemName(h, "/etc/os-release")}
 	fs, mount, err := procOf(h)
 	if err != nil {
 		return m
@@ -31,8 +31,8 @@ func Machine(h host.Host, program string) *iikanji.Machine {
 }
 
 // systemName reads the name of the system from a file in the form of os-release(5).
-func systemName(path string) string {
-	data, err := os.ReadFile(path)
+func systemName(h host.Host, path string) string {
+	data, err := h.Read(path)
 	if err != nil {
 		return ""
 	}

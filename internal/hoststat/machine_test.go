@@ -23,10 +23,10 @@ func TestMachine(t *testing.T) {
 	if err := os.WriteFile(path, []byte("ID=x\nPRETTY_NAME=\"A System 1 (b)\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := systemName(path); got != "A System 1 (b)" {
+	if got := systemName(host.Local{}, path); got != "A System 1 (b)" {
 		t.Errorf("system %q", got)
 	}
-	if got := systemName(path + "x"); got != "" {
+	if got := systemName(host.Local{}, path+"x"); got != "" {
 		t.Errorf("a missing file gives %q", got)
 	}
 }

@@ -98,7 +98,7 @@ func Owners(h host.Host, services map[string][]int) (map[uint64]string, error) {
 			return nil, err
 		}
 		for _, pid := range pids {
-			for _, inode := range socketsOf(h.ProcFolder(), pid) {
+			for _, inode := range SocketsOf(h, pid) {
 				owner[inode] = name
 			}
 		}
@@ -133,10 +133,10 @@ func Family(h host.Host, roots []int) ([]int, error) {
 	return all, nil
 }
 
-// socketsOf lists the inodes of the sockets that a process has open. A process
+// SocketsOf lists the inodes of the sockets that a process has open. A process
 // that has ended, or that belongs to another user, has none.
-func socketsOf(mount string, pid int) []uint64 {
-	dir := filepath.Join(mount, strconv.Itoa(pid), "fd")
+func SocketsOf(h host.Host, pid int) []uint64 {
+	dir := filepath.Join(h.ProcFolder(), strconv.Itoa(pid), "fd")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil

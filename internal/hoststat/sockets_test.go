@@ -147,6 +147,38 @@ func TestFakeProc(t *testing.T) {
 	}
 }
 
+// TestListeningUnix reads the unix sockets that listen, also those without a path.
+func TestListeningUnix(t *testing.T) {
+	got := parseUnix("Num RefCount Protocol Flags Type St Inode Path\n0: 2 0 00010000 0001 01 11 /run/a b.sock\n0: 2 0 00000000 0001 03 12 /run/c.sock\n" +
+		"0: 2 0 00010000 0001 01 13 @abstract\n0: 2 0 00010000 0001 01 14\nbroken\n")
+	if want := []UnixSocket{{"/run/a b.sock", 11}, {"@abstract", 13}, {"", 14}}; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	list, err := ListeningUnix(host.Local{})
+	at := slices.IndexFunc(list, func(s UnixSocket) bool { return s.Path == path })
+	if err != nil || at < 0 || !slices.Contains(SocketsOf(host.Local{}, os.Getpid()), list[at].Inode) {
+		t.Errorf("%d of %+v, %v", at, list, err)
+	}
+}
+
+// FuzzUnix checks that no text of /proc stops the reader: users choose the paths.
+func FuzzUnix(f *testing.F) {
+	f.Add("0: 2 0 00010000 0001 01 11 /run/a.sock")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, s := range parseUnix(text) {
+			if strings.ContainsAny(s.Path, "\n\t") {
+				t.Errorf("%q", s.Path)
+			}
+		}
+	})
+}
+
 // FuzzSocket parses arbitrary messages as answers of the kernel.
 func FuzzSocket(f *testing.F) {
 	ne := binary.NativeEndian

@@ -23,7 +23,7 @@ import (
 //   - Only what no program of the machine controls is adjusted for: steal, as a
 //     share of the time that the run asked for, and the frequency. What another
 //     program uses depends on what the site leaves idle, and how much a quota
-//     throttles on what the site asks for: a candidate's loss would be explained
+//     throttles on what the site needs: a candidate's loss would be explained
 //     away.
 //   - β is used only if it is positive and proven at 5 %. Its error widens the
 //     interval.

@@ -14,7 +14,7 @@ import (
 // nothing: it hits both arms alike, and what it adds to the noise is measured with
 // the noise.
 const (
-	// usualRuns is how many runs say what is usual. When the machine changes for
+	// usualRuns is how many runs define what is usual. When the machine changes for
 	// good, half as many runs are void until the new level is the usual one.
 	usualRuns = 9
 	// leastUsual is how many runs are needed to know what is usual.
@@ -50,7 +50,7 @@ var aspects = []aspect{
 	{iikanji.OtherPrograms, func(e *iikanji.Environment) float64 { return e.Other },
 		func(e *iikanji.Environment) float64 { return share(e.Other, 1-e.Used-e.Steal) }, 0.10,
 		func(e *iikanji.Environment) *float64 { return &e.OtherSpread }},
-	// A run that asks for more CPU time under a quota is throttled more. Only another
+	// A run that needs more CPU time under a quota is throttled more. Only another
 	// program under the same quota, which may be invisible from a container, makes a
 	// run be throttled more and use less.
 	{iikanji.Throttled, func(e *iikanji.Environment) float64 { return e.Throttled },

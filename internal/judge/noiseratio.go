@@ -27,10 +27,10 @@ const firstLook = 2
 // world of iikanji selftest, these keep most changes of a large effect after two
 // pairs.
 var noiseRatios = []noiseRatio{
-	{1, 1, ratioTerms{0.737, 1}, ratioTerms{0.686, 1}},
-	{1.5, 1.5, ratioTerms{0.009, 1.25}, ratioTerms{0.012, 3.0}},
-	{2, 2, ratioTerms{0.045, 1.25}, ratioTerms{0.025, 3.0}},
-	{3, 3, ratioTerms{0.081, 1.25}, ratioTerms{0.088, 3.0}},
+	{1, 1, ratioTerms{0.737, 1}, ratioTerms{0.668, 1}},
+	{1.5, 1.5, ratioTerms{0.009, 1.25}, ratioTerms{0.003, 3.0}},
+	{2, 2, ratioTerms{0.045, 1.25}, ratioTerms{0.010, 3.0}},
+	{3, 3, ratioTerms{0.081, 1.25}, ratioTerms{0.130, 3.0}},
 	{1, 1.5, ratioTerms{0.025, 0.8}, ratioTerms{0.055, 1.8}},
 	{1, 2, ratioTerms{0.065, 0.8}, ratioTerms{0.064, 1.8}},
 	{1, 3, ratioTerms{0.038, 0.8}, ratioTerms{0.070, 1.8}},

@@ -18,7 +18,7 @@ type Screening struct {
 // of a factor, as that of a look of a trial.
 const screenLevel = 0.0165
 
-// Screen fits the runs of a factorial design; rows[i][k] says whether factor k was
+// Screen fits the runs of a factorial design; rows[i][k] is whether factor k was
 // on in run i. The noise of a run is moderated by the prior. nil if the runs do
 // not separate the factors.
 func (j Judge) Screen(rows [][]bool, runs []*iikanji.Run) []Screening {

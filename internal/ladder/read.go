@@ -40,7 +40,7 @@ type placed struct {
 }
 
 // Read reads a ladder, whose files are in the root of fsys, in the order of the
-// rungs. Every remedy has a kind that knows its arguments; whether it fits the site
+// rungs. Every remedy has a kind that accepts its arguments; whether it fits the site
 // shows when it is planned.
 func Read(fsys fs.FS) ([]Rung, error) {
 	entries, err := fs.ReadDir(fsys, ".")

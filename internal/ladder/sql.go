@@ -17,7 +17,7 @@ var (
 	dropPart    = regexp.MustCompile(`(?is)^DROP\s+INDEX\s+` + ident + `$`)
 )
 
-// readSQL reads statements about indexes, each of which is a remedy of kind ddl in
+// readSQL reads statements about indexes. Each is a remedy of kind ddl in
 // the schema file that initialize loads.
 func readSQL(h heading, body string) ([]placed, *Error) {
 	var all []placed

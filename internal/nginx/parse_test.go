@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// TestParseErrors: each has its place, and none is a crash.
+// TestParseErrors: each has its place, and no input crashes the parser.
 func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"a b\nc {":                     "f:2: unexpected end of file",

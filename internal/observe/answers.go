@@ -17,7 +17,7 @@ import (
 // up, or the app did not answer.
 var brokenDown = []string{"499", "502", "503", "504"}
 
-// statuses are the facts of which routes had the statuses that are broken down.
+// statuses are facts: statuses broken down by route.
 // Requests that the end of the load cut off are 499 too, but are logged later.
 func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 	var out []iikanji.Fact

@@ -15,9 +15,9 @@ type Diagnosis struct {
 	Run      *iikanji.Run      `json:"run"`
 	Sensors  []Sensor          `json:"sensors"`
 	Findings []iikanji.Finding `json:"findings"`
-	// Statements are the seconds of the binding resource that all statements
-	// took, of which the gains of DB findings are a share; CPU are the seconds
-	// of all cores, of which those of others are.
+	// Statements are the seconds of the binding resource that all statements took,
+	// and their waits for lock files. The gains of DB findings are shares of it.
+	// CPU are the seconds of all cores. The gains of other findings are shares of it.
 	Statements float64  `json:"statement_seconds"`
 	CPU        float64  `json:"cpu_seconds"`
 	Binding    string   `json:"binding"` // the resource that the run had too little of, "" for none
@@ -86,7 +86,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	}
 	d.Databases, d.Executors = in.Databases(), in.StatementServices()
 	d.QueryPlans = queryPlansOf(known, in.Profiles)
-	d.Statements *= in.StatementWeight()
+	d.Statements = d.Statements*in.StatementWeight() + in.LockFileSeconds()
 	var err error
 	d.Findings, err = diagnose.All(in)
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
@@ -144,7 +144,7 @@ func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPla
 	return out
 }
 
-// Of is the seconds of which a finding's gain is a share.
+// Of returns the seconds that a finding's gain is a share of.
 func (d *Diagnosis) Of(f iikanji.Finding) float64 {
 	if d.OfStatements(f) {
 		return d.Statements

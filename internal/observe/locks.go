@@ -10,8 +10,8 @@ import (
 	"github.com/iikanji/iikanji/internal/facts"
 )
 
-// A lockWatch reads once a second which statements wait for the locks of which
-// others, on a connection of its own. Before and after the load it reads InnoDB's
+// A lockWatch reads once a second which statements wait for locks, and which
+// statements hold those locks, on a connection of its own. Before and after the load it reads InnoDB's
 // status: its numbers, and a new deadlock.
 type lockWatch struct {
 	srv     *facts.Server

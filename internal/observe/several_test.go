@@ -128,7 +128,7 @@ func (l *lane) ask(t *testing.T, n int, path string) {
 }
 
 // TestObserveSeveralUnderLoad observes a site of two web servers, two apps and two
-// databases, none of which has the name of its role. Each has its own sensor,
+// databases, and no service has the name of its role. Each has its own sensor,
 // profile and facts, without data of the other services.
 func TestObserveSeveralUnderLoad(t *testing.T) {
 	a, b := newLane(t, "a", false), newLane(t, "b", true)
@@ -289,7 +289,7 @@ func TestFront(t *testing.T) {
 		return iikanji.Service{Name: name, Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Address: address, Logs: []iikanji.Log{{Kind: "access", Path: "/log"}}}
 	}
 	services := []iikanji.Service{service("one", "127.0.0.1:8080"), service("two", "0.0.0.0:80"), service("three", "10.0.0.3:443"), {Name: "none", Role: iikanji.RoleWeb, Address: ":80"}}
-	for to, want := range map[string]string{"http://localhost:8080/x": "one", "http://site": "two", "https://10.0.0.3": "three", "": "one two three", "http://elsewhere:99": "one two three"} {
+	for to, want := range map[string]string{"http://localhost:8080/x": "one", "http://site": "two", "https://10.0.0.3": "three", "https://shop.example": "three", "http://shop.example:8080": "one", "": "one two three", "http://elsewhere:99": "one two three"} {
 		var front []string
 		for _, w := range webWatches(Watched{Target: iikanji.Target{Services: services, Bench: iikanji.BenchRef{URL: to}}}) {
 			if w.front {

@@ -61,7 +61,8 @@ func webWatches(watched Watched) []*webWatch {
 }
 
 // serves reports whether an address that a server listens on is where a URL
-// leads to. A server that listens on all interfaces serves each of them.
+// leads to. A server that listens on all interfaces serves each of them. A name may lead
+// to any interface.
 func serves(address, to string) bool {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" {
@@ -76,7 +77,8 @@ func serves(address, to string) bool {
 		return false
 	}
 	ip, _ := netip.ParseAddr(host)
-	return host == "" || host == u.Hostname() || ip.IsUnspecified() || loopback(host) && loopback(u.Hostname())
+	_, named := netip.ParseAddr(u.Hostname())
+	return host == "" || host == u.Hostname() || named != nil && u.Hostname() != "localhost" || ip.IsUnspecified() || loopback(host) && loopback(u.Hostname())
 }
 
 func loopback(host string) bool {

@@ -1,4 +1,4 @@
-// Package pagegen tells pages of a Go app that a web server keeps from those of before a
+// Package pagegen distinguishes pages of a Go app that a web server keeps from those of before a
 // write. It is copied into the app; it imports the standard library only.
 //
 // Every page has a generation: the name of a folder, to which a symbolic link in

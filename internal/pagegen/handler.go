@@ -72,7 +72,7 @@ func (s *Store) read(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	s.report()
 }
 
-// urlOf tells pages apart: the URL and the headers by which apps choose an answer.
+// urlOf distinguishes pages: the URL and the headers by which apps choose an answer.
 func urlOf(r *http.Request) string {
 	parts := []string{r.Host, r.URL.RequestURI()}
 	for _, name := range []string{"Accept", "Accept-Encoding", "Accept-Language", "Origin"} {
@@ -81,7 +81,7 @@ func urlOf(r *http.Request) string {
 	return strings.Join(parts, "\x00")
 }
 
-// digested is an answer of which the digest is computed.
+// digested is an answer whose digest is computed.
 type digested struct {
 	http.ResponseWriter
 	hash interface {

@@ -32,7 +32,7 @@ type page struct {
 type Pair struct {
 	Write string `json:"write"` // as in a Row
 	Page  string `json:"page"`  // the route, with ids of the write as :1, others as :id
-	// Changed and Same count pages of which the bytes before and after one write are known.
+	// Changed and Same count pages whose bytes before and after one write are known.
 	Changed int `json:"changed"`
 	Same    int `json:"same"`
 	// Bytes and Differ are of the changed pages whose texts were compared: their length,

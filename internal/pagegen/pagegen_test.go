@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// A blog is an app with two kinds of pages, of which a comment changes one or both.
+// A blog is an app with two kinds of pages. A comment changes one kind or both.
 type blog struct {
 	mu       sync.Mutex
 	comments map[string]int

@@ -46,6 +46,7 @@ func Open(p Plan) (*Store, error) {
 	if err := s.makeFolder(); err != nil {
 		return nil, fmt.Errorf("making the folder of the page generations: %w", err)
 	}
+	_ = os.Remove(s.path(LearnedFile)) // of the process before: it is written anew
 	if err := s.dropAll(); err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ var secrets = []string{"tok-Zx81Secret", "Hunter2Password", "alice@example.org",
 const planted = "GET /api/me?token=tok-Zx81Secret&x=1 dsn app:Hunter2Password@tcp(127.0.0.1:3306)/db mail alice@example.org " +
 	`9x SELECT id FROM user WHERE name = 'Alice O\'Hara' AND n = 5`
 
-// TestDocument: no secret is left in any string of what leaves the machine, at any
+// TestDocument: no string that leaves the machine has a secret, at any
 // depth, and what is not a secret stays.
 func TestDocument(t *testing.T) {
 	type inner struct {
@@ -98,7 +98,7 @@ func TestTextLeaves(t *testing.T) {
 	}
 }
 
-// TestTextHides: what looks like a harmless form and is none is removed.
+// TestTextHides: text that only looks like a harmless form is removed.
 func TestTextHides(t *testing.T) {
 	const key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY1"
 	for _, s := range []string{"cookies=ignored-5", "Cookie: $Version=1; a=b", "cookie:$5x", "cookie: $a; sid=5, token=abc", "cookies=sid", "$token:" + key, "$x_access_token:$" + key, "token:$secret-5", "token=ignore", "Binary files " + key, "---" + key, "+ b/" + key, "--- a/x " + key} {

@@ -102,7 +102,7 @@ func leaves(name string, v any) any {
 }
 
 // lineByLine redacts a text that may be a whole configuration: a statement in one line
-// says nothing about the others.
+// has nothing about the others.
 func lineByLine(text string) string {
 	if isJSON(text) || isDiff(text) || !strings.Contains(text, "\n") {
 		return anyText(text)

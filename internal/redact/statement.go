@@ -106,7 +106,7 @@ func looksSecret(text []byte) bool {
 	return false
 }
 
-// A literalKind is a kind of token of which a statement consists.
+// A literalKind is a kind of token in a statement.
 type literalKind uint8
 
 const (

@@ -48,7 +48,7 @@ type rule struct {
 	hints []string
 	form  *regexp.Regexp
 	with  string
-	// not matches what form matches and what is no secret; nil for nothing. A form with
+	// not matches what form matches and what is not a secret; nil for nothing. A form with
 	// it has no condition on the text around it.
 	not *regexp.Regexp
 }

@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -25,8 +26,11 @@ type site struct {
 	began   time.Time
 }
 
-// overhead is the time of a run beyond its load: the reset and the rest.
-const overhead = 3 * time.Second
+// defaultOverhead is the time of a run beyond its load unless the search has its own.
+const defaultOverhead = 3 * time.Second
+
+// overhead is the time of a run beyond its load.
+func (s *site) overhead() time.Duration { return cmp.Or(s.search.Overhead, defaultOverhead) }
 
 // pass moves the clock.
 func (s *site) pass(d time.Duration) { s.now = s.now.Add(d) }
@@ -36,7 +40,7 @@ func (s *site) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, st
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	s.pass(overhead + spec.Rest)
+	s.pass(s.overhead() + spec.Rest)
 	s.trials = s.trials || spec.Trial
 	y := math.Log(10_000) + s.truth()
 	// Longer runs average their noise, but not all of it: what differs from run to run stays.
@@ -81,7 +85,7 @@ func (s *site) truth() float64 {
 
 // Observe implements tune.Field: every candidate that is not in force is found.
 func (s *site) Observe(ctx context.Context, spec tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
-	s.pass(overhead + spec.Load)
+	s.pass(s.overhead() + spec.Load)
 	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Statements: 1}
 	for _, k := range s.search.order(s.rng, len(s.search.Candidates)) {
 		c := s.search.Candidates[k]
@@ -102,7 +106,7 @@ func place(k int) string { return fmt.Sprintf("k%02d", k) }
 
 // Rehearse implements tune.Field.
 func (s *site) Rehearse(context.Context) (tune.Rehearsal, error) {
-	s.pass(overhead)
+	s.pass(s.overhead())
 	return tune.Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/tune"
 )
 
 // Limits of the simulated searches.
@@ -55,6 +57,23 @@ func Ladder(w World, limit time.Duration) Search {
 	return Search{Name: fmt.Sprintf("ladder: × 2.5, +30 %%, 5 × +10 %%, 12 × 0 %%; %s, %s", w.label(), limitText(limit)), World: w, Candidates: c, Options: options(limit)}
 }
 
+// LongRuns are searches with the fixed load of 75 s of an outside benchmarker: three
+// large gains, five small ones, eight candidates that do nothing and two that harm.
+// overhead is the time of a run beyond its load.
+func LongRuns(w World, limit, overhead time.Duration) Search {
+	const load = 75 * time.Second
+	var c []Candidate
+	for i := range 3 {
+		c = append(c, Candidate{0.40, []float64{0.5, 0.35, 0.2}[i]})
+	}
+	c = append(append(c, candidates(5, 0.05)...), candidates(2, -0.10)...)
+	for i := range 8 {
+		c = append(c, Candidate{0, []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
+	}
+	return Search{Name: fmt.Sprintf("runs of %.0f s: 3 × +40 %%, 5 × +5 %%, 8 × 0 %%, 2 × -10 %%; %s, %s", (load + overhead).Seconds(), w.label(), limitText(limit)),
+		World: w, Candidates: c, Overhead: overhead, Options: tune.TuneOptions{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}}
+}
+
 // Searches are the kinds of searches of the self-test.
 func Searches() []Search {
 	three, five, ten := World{Sigma: 0.03}, World{Sigma: 0.05}, World{Sigma: 0.10}
@@ -70,6 +89,8 @@ func Searches() []Search {
 		w.Sigma = 0.04
 		all = append(all, mixed(w, quarter, 8, 0, 3, 0.12))
 	}
+	six := World{Sigma: 0.06}
+	all = append(all, LongRuns(six, quarter, 3*time.Second), LongRuns(six, quarter, 20*time.Second), LongRuns(six, 20*time.Minute, 3*time.Second), LongRuns(six, 20*time.Minute, 20*time.Second))
 	flaky := mixed(three, hour, 6, 0, 6, 0.15)
 	flaky.Name, flaky.Fails, flaky.Errors = "6 × 0 %, 6 × +15 %, 3 % noise, 3 % of runs fail, 1 % errors, 60 min", 0.03, 0.01
 	for i := range all {

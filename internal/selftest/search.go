@@ -28,7 +28,9 @@ type Search struct {
 	Options    tune.TuneOptions
 	Fails      float64 // share of runs that fail their checks in any state
 	Errors     float64 // median share of errors among the answers in any state
-	Say        func(at time.Duration, line string)
+	// Overhead is the time of a run beyond its load: the reset and the rest. 0 is 3 s.
+	Overhead time.Duration
+	Say      func(at time.Duration, line string)
 }
 
 // candidates repeats n candidates of one effect.
@@ -40,7 +42,7 @@ func candidates(n int, effect float64) []Candidate {
 	return all
 }
 
-// options are those of iikanji tune, with a time limit; 0 is no limit.
+// options are those of iikanji tune, with a time limit; 0 is not a limit.
 func options(limit time.Duration) tune.TuneOptions {
 	return tune.TuneOptions{Time: limit, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}
 }

@@ -91,7 +91,7 @@ func newTrial(w World, effect float64, rng *rand.Rand) *trial {
 // run generates a run of the incumbent or of the candidate.
 func (t *trial) run(candidate, prior bool) *iikanji.Run {
 	y := math.Log(10_000)
-	t.clock = t.clock.Add(overhead)
+	t.clock = t.clock.Add(defaultOverhead)
 	if t.EveryFourth && disturbed(t.clock, trialLoad) {
 		y += math.Log(1 - disturbLoss)
 	}

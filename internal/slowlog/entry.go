@@ -101,8 +101,8 @@ func (p *parser) endOfEntry(from int) int {
 }
 
 // tail removes lines before the next entry that do not belong to the statement:
-// the # Time: line of the next entry and the headers of server starts, of which
-// FLUSH SLOW LOGS writes one too. It returns the end of the statement.
+// the # Time: line of the next entry and the headers of server starts.
+// FLUSH SLOW LOGS writes such a header, too. It returns the end of the statement.
 func (p *parser) tail(end int, ev *event) int {
 	end = p.tailTime(end, ev)
 	for {

@@ -43,7 +43,7 @@ func (l Looks) GiveUp(n int) float64 {
 	return l.Futility
 }
 
-// Patient returns the same looks, none of which gives up more readily than the last.
+// Patient returns the same looks; none gives up more readily than the last.
 func (l Looks) Patient() Looks {
 	l.Early = l.Futility
 	return l

@@ -9,5 +9,5 @@
 // A Summary is data, with a version in its JSON form. It holds no secrets and no
 // folder of the machine it was made on: paths of the site are relative to the
 // site's own folder if it has one. All text is as hostile as the logs it came from;
-// whoever prints it escapes it.
+// the code that prints it escapes it.
 package summary

@@ -256,7 +256,7 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
-// TestReplaySensors: the logs of an observation are no part of the state of its run.
+// TestReplaySensors: the logs of an observation are not part of the state of its run.
 func TestReplaySensors(t *testing.T) {
 	h, err := history.Open(t.TempDir())
 	if err != nil {

@@ -184,7 +184,7 @@ func (l *loader) placeRuns() {
 	}
 }
 
-// candidate is the latest trial of which a change was applied, and not yet kept, when
+// candidate is the latest trial with a change that was applied, and not yet kept, when
 // the run began; 0 for none.
 func (l *loader) candidate(r *Run) int {
 	for _, t := range slices.Backward(l.s.Trials) {

@@ -81,7 +81,7 @@ type Timeline struct {
 	Logged bool // there is a slow log
 }
 
-// ErrNoRequest is the error for a number that is no request of the load.
+// ErrNoRequest is the error for a number that is not a request of the load.
 var ErrNoRequest = errors.New("there is no such request")
 
 // Of reads one request by the number of its sample, with its statements.

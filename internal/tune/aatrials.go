@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -87,7 +86,7 @@ func (o *AATrials) pair(ctx context.Context, f Field, load time.Duration) (judge
 		}
 		o.Runs++
 		if judge.Failed(run) {
-			return p, fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+			return p, fmt.Errorf("%w: %s", ErrChecks, whyFailed(run))
 		}
 		if void == "" && !run.Clean() {
 			void = cmp.Or(run.Load.Why, "not a valid measurement")

@@ -84,6 +84,9 @@ func (tr *trial) andBack(ctx context.Context, p judge.Pair, fast judge.Provision
 	if p.Put(false, run, void); p.Void != "" || !run.Clean() || !(run.Score > 0) || math.Log(run.Score) > fast.Bound {
 		return p, judge.Provisional{}, nil
 	}
+	if len(tr.ledger.InForce) == 0 {
+		tr.back, tr.backAt = run, tr.ledger.Runs
+	}
 	fast.Why += fmt.Sprintf("; run %d, without it right after, scored %.0f", run.ID, run.Score)
 	return p, fast, tr.put(ctx, true)
 }

@@ -31,19 +31,35 @@ func (b *budget) timeLeft() time.Duration {
 // timeFor is the time left for searching.
 func (b *budget) timeFor() time.Duration { return b.tailLeft() - b.tailTime() }
 
+// leastOverhead is the least time that a run takes beyond its load.
+const leastOverhead = 2 * time.Second
+
+// runCost is the time of a run as it was measured, or an estimate before the first run.
+func (b *budget) runCost() time.Duration {
+	if b.cost > 0 {
+		return b.cost
+	}
+	return b.options.Short + leastOverhead
+}
+
 // calibrationRuns is how many runs measure the noise before the first trial: four A/A
 // pairs, but three or two where four would take more than a quarter of the time, as with the fixed
-// load of 30 s and more of an outside benchmarker, and two in a scarce search. The judge knows a noise less well
-// from fewer pairs, so its bounds are wider, and each trial adds what it measured.
+// load of 30 s and more of an outside benchmarker, and two in a scarce search, or three
+// runs if there is time for a trial after them, and none after four. The judge knows a noise less well
+// from fewer runs, so its bounds are wider, and each trial adds what it measured.
 func (b *budget) calibrationRuns() int {
 	const most, least = 2 * calibrationPairs, calibrationPairs
-	if b.options.Time <= 0 || b.cost <= 0 {
+	if b.options.Time <= 0 {
 		return most
 	}
-	if b.options.Time < scarceRuns*b.cost {
+	cost := b.runCost()
+	if b.options.Time < scarceRuns*cost {
+		if t := b.options.Time; t < b.options.scarceTime(least, cost) && t >= b.options.scarceTime(fewestCalibration, cost) {
+			return fewestCalibration
+		}
 		return least
 	}
-	pairs := int(b.options.Time / 4 / (2 * b.cost))
+	pairs := int(b.options.Time / 4 / (2 * cost))
 	return max(least, min(most, 2*pairs))
 }
 
@@ -63,7 +79,7 @@ func (b *budget) fullIn(d time.Duration) time.Duration {
 }
 
 // overhead is the time that a run takes beyond its load.
-func (b *budget) overhead() time.Duration { return max(2*time.Second, b.cost-b.options.Short) }
+func (b *budget) overhead() time.Duration { return max(leastOverhead, b.cost-b.options.Short) }
 
 // beginEnd begins the end phase. Of the time that the search did not need, a twelfth of
 // the whole is for changes of logs and for checks, also for weak proofs that need more
@@ -109,12 +125,19 @@ func (b *budget) weakTime() time.Duration { return time.Duration(4*b.reserve()) 
 // one trial of two pairs and the last comparison, with two seconds for each run
 // beyond its load. Where all runs have one length, it is that of a scarce search.
 func (o TuneOptions) LeastTime() time.Duration {
-	const beyond = 2 * time.Second
-	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3
+	cost := o.Short + leastOverhead
 	if o.Full == o.Short {
-		runs = calibrationPairs + 2 + 2*o.Pairs + 1
+		return o.scarceTime(fewestCalibration, cost)
 	}
-	return time.Duration(runs)*(o.Short+beyond) + o.Watch + beyond
+	runs := 2*calibrationPairs + 4 + 2*o.Pairs + 3
+	return time.Duration(runs)*cost + o.Watch + leastOverhead
+}
+
+// scarceTime is the time of a scarce search with one trial of one run: the calibration,
+// an observed run, the trial, the rehearsal and the last comparison. A run takes cost.
+func (o TuneOptions) scarceTime(calibration int, cost time.Duration) time.Duration {
+	observed := cost + max(0, o.Watch-o.Short)
+	return time.Duration(calibration+1+2*o.Pairs)*cost + observed + cost/rehearsalShare
 }
 
 // tailLeft is the time that is left before the last comparison has to begin.

@@ -143,10 +143,10 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 	if tr.replan {
 		t.ledger.Wiped = true
 		if !wiped {
-			t.say("initialize creates a table again, which undoes a part of the bundle: the part goes into the schema file that initialize loads")
+			t.say("%s; that part goes into the schema file that initialize loads", undoneByInitialize("a part of the bundle"))
 			return t.together(ctx, all, why)
 		}
-		a.Skipped = "initialize creates a table again, which undoes a part of the bundle"
+		a.Skipped = undoneByInitialize("a part of the bundle")
 	}
 	t.ledger.Attempts = append(t.ledger.Attempts, a)
 	if err := t.judged(a); err != nil {

@@ -37,14 +37,15 @@ func (r *runner) calibrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		r.updatePlan()
 		if void != "" {
 			continue
 		}
 		if judge.Failed(run) {
 			if bad++; bad == maxFailed {
-				return fmt.Errorf("%w: %s", ErrChecks, strings.Join(run.Reasons, "; "))
+				return fmt.Errorf("%w: %s", ErrChecks, whyFailed(run))
 			}
-			r.say("run %d failed its checks and is repeated: %s", run.ID, strings.Join(run.Reasons, "; "))
+			r.say("run %d failed its checks and is repeated: %s", run.ID, whyFailed(run))
 			continue
 		}
 		bad = 0
@@ -90,6 +91,18 @@ func (r *runner) restartForRun(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// whyFailed is the reason of a failed run. A run that passes its checks fails by its
+// score alone if that score has no logarithm.
+func whyFailed(run *iikanji.Run) string {
+	switch {
+	case run.Clean():
+		return fmt.Sprintf("its score is %g, and only scores above 0 can be compared", run.Score)
+	case len(run.Reasons) == 0:
+		return "no reason was given"
+	}
+	return strings.Join(run.Reasons, "; ")
 }
 
 // maxFailed is how many failed runs in a row, without a candidate, end the

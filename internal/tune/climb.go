@@ -207,7 +207,7 @@ func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *C
 		return err
 	}
 	if tr.replan {
-		c.Skipped = "initialize creates the table again, which undoes the rung: its remedy must go into the schema file"
+		c.Skipped = undoneByInitialize("the rung") + "; its remedy must go into the schema file"
 		return nil
 	}
 	if c.Stays = c.Attempt.Stays; c.Stays {

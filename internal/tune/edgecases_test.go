@@ -239,6 +239,34 @@ func TestTuneTakenBack(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 }
 
+// TestJudgeTakenBack checks that a single trial after all changes were reverted by hand
+// returns its own attempt, although those of the search before it are dropped.
+func TestJudgeTakenBack(t *testing.T) {
+	m, tu := newMeadow(t, 17)
+	m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.4}
+	m.finds = func(map[string]bool) []iikanji.Finding {
+		return []iikanji.Finding{turn("DB101", "big", "1", 8), turn("WEB102", "some", "1", 2)}
+	}
+	if out, err := tu.Tune(t.Context()); err != nil || len(out.Attempts) < 2 || len(m.on()) != 2 {
+		t.Fatalf("%v, the site is %v", err, m.on())
+	}
+	if _, err := tu.Acts.RevertAll(t.Context(), "by hand"); err != nil {
+		t.Fatal(err)
+	}
+	hist := m.h.Dir()
+	if err := m.h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	tu = m.tuner(hist)
+	a, err := tu.Judge(t.Context(), Candidate{Remedy: turn("", "big", "1", 0).Remedies[0], Claim: "by hand"})
+	if err != nil || a.Runs == 0 || a.Verdict.Call != iikanji.Keep || !m.on()["big=1"] {
+		t.Errorf("%v: %+v, the site is %v", err, a, m.on())
+	}
+	if tu.first != 0 {
+		t.Errorf("the first attempt of the search is %d of %d", tu.first, len(tu.ledger.Attempts))
+	}
+}
+
 // TestTuneByHand checks that changes applied by hand before the search stay below
 // its changes, in the order in which they were applied.
 func TestTuneByHand(t *testing.T) {

@@ -35,6 +35,9 @@ func (t *Tuner) finish(ctx context.Context, out *Outcome) error {
 // run orders the steps of the end phase.
 func (t *endPhase) run(ctx context.Context) error {
 	t.beginEnd()
+	if t.confirmsLast() {
+		return t.proveOpen(ctx)
+	}
 	if err := t.confirm(ctx); err != nil {
 		return err
 	}
@@ -61,6 +64,19 @@ func (t *endPhase) prove(ctx context.Context) error {
 		return err
 	}
 	return t.compare(ctx)
+}
+
+// noteBounds notes that the load generator was the limit of the final site's runs.
+func (t *endPhase) noteBounds(pairs []judge.Pair) {
+	n := 0
+	for _, p := range pairs {
+		if p.B.Load.Busy {
+			n++
+		}
+	}
+	if n > 0 {
+		t.note("the load generator was the limit in %d of %d runs of the final site, which may be faster than these scores", n, len(pairs))
+	}
 }
 
 // rehearse restarts everything in the worst order and reads the settings back.
@@ -298,8 +314,9 @@ func (t *endPhase) compare(ctx context.Context) (err error) {
 	if t.options.Time > 0 { // all of the time left, except for a run that must be repeated
 		out.Full = t.fullIn(t.timeLeft() - t.cost - t.turnsTime())
 	}
-	c := &comparison{endPhase: t, on: true}
+	c := &comparison{endPhase: t, on: true, before: t.untouchedBefore()}
 	defer func() {
+		t.noteBounds(c.pairs)
 		if !c.on {
 			err = errors.Join(err, t.allBack(context.WithoutCancel(ctx)))
 		}
@@ -327,6 +344,7 @@ func (t *endPhase) compare(ctx context.Context) (err error) {
 		n++
 		c.pairs = append(c.pairs, p)
 		out.Untouched, out.Final = append(out.Untouched, p.A.ID), append(out.Final, p.B.ID)
+		t.noteOpen(p)
 		t.headline(c.pairs)
 	}
 	return nil
@@ -342,12 +360,19 @@ type comparison struct {
 	on    bool // all changes in force are applied
 	pairs []judge.Pair
 	why   string // why the latest pair is void
+	// before is a run of the untouched site right before the comparison, which serves
+	// as that of its first pair; nil if there is none. used: it served.
+	before *iikanji.Run
+	used   bool
 }
 
 // pair runs the n-th pair; the first one starts in the final state.
 func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) {
-	order := judge.NextOrder(c.options.Seed, 0, n)
-	for _, want := range order.Arms() {
+	for _, want := range c.orderOf(n) {
+		if !want && c.used && n == 0 {
+			p.A = c.before
+			continue
+		}
 		c.show(func(v *View) {
 			v.Phase, v.Purpose, v.Pairs = "last comparison", "interleaved full runs are the headline", n
 			v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[want], c.out.Full)

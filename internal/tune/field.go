@@ -116,7 +116,8 @@ type Attempt struct {
 	Verdict iikanji.Verdict    `json:"verdict"`
 	// Skipped is why there was no trial; "" if there was one.
 	Skipped string `json:"skipped,omitempty"`
-	// Parked attempts are tried again once the bottleneck is no longer Binding.
+	// Parked attempts are tried again once the bottleneck is no longer Binding, or once
+	// a change was kept that makes them promise more.
 	Parked  bool   `json:"parked,omitempty"`
 	Binding string `json:"binding,omitempty"`
 	// Deferred attempts were ended early for a candidate that promised more, and
@@ -168,6 +169,7 @@ type Outcome struct {
 	Voided     int           `json:"voided"`
 	Took       time.Duration `json:"took_ns"`
 	Full       time.Duration `json:"full_ns"`
+	Plan       TimePlan      `json:"plan"` // with the time that a run was seen to take
 	Notes      []string      `json:"notes,omitempty"`
 	Partial    bool          `json:"partial,omitempty"`
 }

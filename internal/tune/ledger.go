@@ -68,7 +68,11 @@ func (t *Tuner) openLedger() error {
 	}
 	b.Short, b.Basis = t.Options.Short, t.Options.Basis
 	t.before, t.first = [2]int{b.Runs, b.Voided}, len(b.Attempts)
-	return t.recall()
+	if err := t.recall(); err != nil {
+		return err
+	}
+	t.calibrated = len(t.aa)
+	return nil
 }
 
 // forgetRuns drops the runs, which do not compare with those of this search. An

@@ -57,8 +57,8 @@ func (t *Tuner) observe(ctx context.Context) error {
 	return nil
 }
 
-// refuse reports remedies that cannot be tried: as attempts that were skipped,
-// but for those that wait for a patch, of which there are many in a diagnosis.
+// refuse reports remedies that cannot be tried: as attempts that were skipped.
+// Those that wait for a patch are many in a diagnosis, and get one line together.
 func (t *Tuner) refuse(refused []Refusal) {
 	var patches []string
 	for _, r := range refused {

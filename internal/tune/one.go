@@ -14,8 +14,7 @@ func (t *Tuner) Judge(ctx context.Context, c Candidate) (Attempt, error) {
 	if err := t.openLedger(); err != nil {
 		return Attempt{}, err
 	}
-	at := len(t.ledger.Attempts)
-	err := t.judgeOne(ctx, c)
+	at, err := t.judgeOne(ctx, c)
 	err = errors.Join(err, t.save())
 	if at >= len(t.ledger.Attempts) {
 		return Attempt{Candidate: c}, err
@@ -23,14 +22,17 @@ func (t *Tuner) Judge(ctx context.Context, c Candidate) (Attempt, error) {
 	return t.ledger.Attempts[at], err
 }
 
-func (t *Tuner) judgeOne(ctx context.Context, c Candidate) error {
+// judgeOne returns the index of the attempt in the ledger. It is known after resume,
+// which drops the attempts of a search whose changes were all reverted since.
+func (t *Tuner) judgeOne(ctx context.Context, c Candidate) (at int, err error) {
 	for _, step := range []func(context.Context) error{t.resume, t.calibrate} {
 		if err := step(ctx); err != nil {
-			return err
+			return len(t.ledger.Attempts), err
 		}
 	}
+	at = len(t.ledger.Attempts)
 	if err := t.attempt(ctx, c); err != nil {
-		return err
+		return at, err
 	}
-	return t.confirmNow(ctx)
+	return at, t.confirmNow(ctx)
 }

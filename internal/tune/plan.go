@@ -40,13 +40,18 @@ func (t *Tuner) try(ctx context.Context, c Candidate) (Attempt, error) {
 			return a, err
 		}
 		if again || change.InSchemaFile(c.Remedy) {
-			a.Skipped = "initialize creates the table again, which undoes the change, and its schema file cannot be edited for it"
+			a.Skipped = undoneByInitialize("the change") + "; its schema file cannot be edited for it"
 			return a, nil
 		}
 		t.ledger.Wiped = true
-		t.say("initialize creates the table again, which undoes the change: the change goes into the schema file that initialize loads")
+		t.say("%s; it goes into the schema file that initialize loads", undoneByInitialize("the change"))
 		c.Remedy = change.IntoSchemaFile(c.Remedy)
 	}
+}
+
+// undoneByInitialize tells why a change of a table does not last.
+func undoneByInitialize(what string) string {
+	return "initialize creates the table again, which undoes " + what
 }
 
 // planInFile plans a candidate. Where several schema files create its table

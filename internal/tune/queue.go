@@ -110,11 +110,12 @@ func (q *queue) trifling(c Candidate) bool {
 }
 
 // tried reports whether a candidate had its trial, and whether that trial was
-// deferred. A parked candidate is tried again once the bottleneck has moved.
+// deferred. A parked candidate is tried again once the bottleneck has moved: another
+// resource is the limit, or a change was kept that makes the candidate promise more.
 func (q *queue) tried(c Candidate) (tried, deferred bool) {
 	for i, a := range slices.Backward(q.ledger.Attempts) {
 		if a.Key == c.Key() {
-			if c.knob() && q.freed(i) {
+			if c.knob() && q.freed(i) || q.regains(c, i) {
 				return false, false
 			}
 			return !a.Parked || a.Binding == q.binding(), a.Deferred

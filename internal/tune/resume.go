@@ -203,7 +203,7 @@ func (s *restorer) begunAnew(had int) {
 	}
 	if had > 0 && len(b.InForce) == 0 {
 		s.note("every kept change was reverted since: the search begins again")
-		b.Attempts = nil
+		b.Attempts, s.first = nil, 0
 	}
 	for i := range b.Attempts {
 		if a := &b.Attempts[i]; a.Verdict.Call == iikanji.Keep && !a.Dropped && len(s.ledger.inForceOf(a)) == 0 {

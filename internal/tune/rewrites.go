@@ -101,8 +101,9 @@ func (q *queue) rewritesWait(cs []Candidate) bool {
 }
 
 // freed reports whether a change with a considerable effect was kept after an
-// attempt that had no gain. The limit may then be another one although the same
-// resource binds, so that a knob is tried again.
+// attempt that had no gain, if only provisionally. The limit may then be another one
+// although the same resource binds, so that a knob is tried again, and an undecided
+// candidate that promises more.
 func (q *queue) freed(attempt int) bool {
 	a := q.ledger.Attempts[attempt]
 	if a.Verdict.Call == iikanji.Keep || a.Verdict.Reason == iikanji.Gate || a.Skipped != "" {
@@ -110,7 +111,7 @@ func (q *queue) freed(attempt int) bool {
 	}
 	for i := range q.ledger.Attempts[attempt+1:] {
 		later := &q.ledger.Attempts[attempt+1+i]
-		if later.Verdict.Call == iikanji.Keep && later.Verdict.Effect.Mid >= leap && len(q.ledger.inForceOf(later)) > 0 {
+		if later.Verdict.Call == iikanji.Keep && (later.Verdict.Effect.Mid >= leap || later.provisional()) && len(q.ledger.inForceOf(later)) > 0 {
 			return true
 		}
 	}

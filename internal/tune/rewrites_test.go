@@ -156,7 +156,7 @@ func TestLeftOutWork(t *testing.T) {
 	}
 }
 
-// TestRewriteOrOther: a large expected gain of another kind comes before rewrites of
+// TestRewriteOrOther: a solid expected gain of another kind comes before rewrites of
 // source; otherwise the expected gain per run decides, of the rewrites together.
 func TestRewriteOrOther(t *testing.T) {
 	other := func(gain float64) Candidate {
@@ -175,13 +175,13 @@ func TestRewriteOrOther(t *testing.T) {
 	}{
 		"one rewrite":             {[]Candidate{other(0.12), a}, time.Second, "other"},
 		"three together":          {[]Candidate{other(0.12), a, b, c}, time.Second, "APP201 in a"},
-		"large":                   {[]Candidate{other(large), a, b, c}, time.Second, "other"},
+		"solid":                   {[]Candidate{other(solid), a, b, c}, time.Second, "other"},
 		"no time for a rewrite":   {[]Candidate{other(0.12), a, b, c}, 12 * time.Minute / 5, "other"},
 		"only rewrites":           {[]Candidate{a, b}, time.Second, "APP201 in a"},
 		"no time for any of them": {[]Candidate{a, b}, 12 * time.Minute / 5, ""},
 		"a knob, large gain":      {[]Candidate{other(0.12), knob(large)}, time.Second, "knob"},
 		"a knob, small gain":      {[]Candidate{other(0.12), knob(0.15)}, time.Second, "other"},
-		"a knob beside a large":   {[]Candidate{other(large), knob(large)}, time.Second, "other"},
+		"a knob beside a solid":   {[]Candidate{other(solid), knob(large)}, time.Second, "other"},
 	} {
 		q := queueOf(ledger{})
 		began := time.Unix(1e9, 0)

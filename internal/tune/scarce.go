@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -16,23 +15,32 @@ import (
 // last comparison take about a dozen.
 const scarceRuns = 25
 
-// leastRuns is the number of runs below which there is no time for any search.
-const leastRuns = 10
+// fewestCalibration is the least number of runs that measure the noise.
+const fewestCalibration = 3
+
+// rehearsalShare is the part of a run's time, as 1/n, that a scarce search without time
+// for a repeated run reserves for the rehearsal.
+const rehearsalShare = 4
 
 // scarce reports whether the time of the search holds only few runs, as with the fixed
 // load of a minute of an outside benchmarker. Such a search tries all promising
 // candidates together (sweep) and accepts a gain that one run shows beyond doubt.
 func (b *budget) scarce() bool {
-	return b.options.Time < scarceRuns*b.cost && b.options.Time >= leastRuns*b.cost && b.cost > 0
+	return b.options.Time > 0 && b.options.Time < scarceRuns*b.runCost()
 }
 
 // spare is the time that the end phase reserves beyond the runs of the last comparison:
-// for the rehearsal and a repeated run.
+// for the rehearsal and a repeated run. A scarce search repeats no run where that run's
+// time is needed for the second run of its first trial.
 func (b *budget) spare() time.Duration {
-	if b.scarce() {
-		return b.cost
+	switch cost := b.runCost(); {
+	case !b.scarce():
+		return 3 * cost
+	case b.options.Time < b.options.scarceTime(calibrationPairs, cost)+2*cost && (b.nothing == nil || b.nothing()):
+		return cost / rehearsalShare
+	default:
+		return cost
 	}
-	return 3 * b.cost
 }
 
 // leastTrial is the least number of runs in whose time a trial can decide.
@@ -123,7 +131,7 @@ func (tr *trial) broke(p judge.Pair) (v iikanji.Verdict, ok bool) {
 	if !tr.scarce() || len(tr.changes) < 2 || p.Void != "" || p.B == nil || !judge.Failed(p.B) {
 		return v, false
 	}
-	why := fmt.Sprintf("run %d failed its checks (%s): smaller groups are tried", p.B.ID, strings.Join(p.B.Reasons, "; "))
+	why := fmt.Sprintf("run %d failed its checks (%s): smaller groups are tried", p.B.ID, whyFailed(p.B))
 	return iikanji.Verdict{Change: tr.changes[0].ID, Call: iikanji.Revert, Reason: iikanji.Gate, Why: why}, true
 }
 

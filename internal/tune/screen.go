@@ -53,6 +53,7 @@ func (q *queue) believe(cs []Candidate) []Candidate {
 		if cs[i].rewrites() {
 			cs[i].Chance *= q.prospects(cs[i])
 		}
+		cs[i].Chance *= q.anotherChance(cs[i])
 	}
 	return cs
 }
@@ -92,8 +93,8 @@ func (q *queue) unscreened(first Candidate) []Candidate {
 	})
 }
 
-// screen makes the runs of a factorial design, in each of which about half of the
-// parts are applied, and notes what each of them brings. Those that the design
+// screen makes the runs of a factorial design and notes what each part brings. About
+// half of the parts are applied in each run. Those that the design
 // proves are then tried together, as one change. tried is false if there was
 // nothing to screen or if the design could not be finished.
 func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestTuneScreen: many candidates of which few help are screened in one factorial
+// TestTuneScreen: many candidates, a few of which help, are screened in one factorial
 // design; what it proves is kept, with an interval of its own, and the rest is
 // undone. Two of the candidates write the same file, so that one is planned on
 // the other.

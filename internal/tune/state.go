@@ -40,6 +40,7 @@ type display struct {
 	figures func(v *View) // fills in the scores, counts and times
 	view    View
 	notes   []string
+	shown   *TimePlan // the plan as it was shown; nil if there is none
 }
 
 // records are what a search reads and writes in the history.
@@ -49,6 +50,8 @@ type records struct {
 	ledger ledger // what outlives the search
 	before [2]int // runs of earlier searches on this history, and the void ones
 	first  int    // attempts of earlier searches
+	// calibrated is how many calibration runs of earlier searches are still valid.
+	calibrated int
 }
 
 // A restorer brings the site into the state that the ledger has, and takes changes
@@ -66,6 +69,10 @@ type runner struct {
 	rng    *rand.Rand // of the order of runs and their rests
 	voids  int        // in a row
 	accept bool       // disturbed runs count
+	// back is the run of the untouched site right after a run of a candidate that the
+	// fast lane accepted, backAt the number of runs until then.
+	back   *iikanji.Run
+	backAt int
 }
 
 // A planner turns candidates into changes.

@@ -44,8 +44,15 @@ func (q *queue) trialOf(c Candidate, parts []Candidate) step {
 	return s
 }
 
+// solid is the expected gain on ln(score) from which another candidate comes before
+// rewrites of source. It is provable in a few runs. What a rewrite promises often hangs
+// on the same seconds, as a LIMIT beside the missing index of its statement, and several
+// rewrites together promise the sum. On a noisy machine they took half of a search whose
+// index alone would have been worth more.
+const solid = 0.2
+
 // best is the better one of a rewrite of source and of another candidate, each the first
-// of its sort; Remedy.Kind is empty for none. A large expected gain of another candidate
+// of its sort; Remedy.Kind is empty for none. A solid expected gain of another candidate
 // comes first: it moves the bottleneck and makes the runs that judge the rewrites
 // comparable with those after it. A knob with a large one is next: a screening of small
 // gains takes several times as long, and the time may then be up. Otherwise the rate of
@@ -56,7 +63,7 @@ func (q *queue) best(rewrite, other Candidate) (Candidate, bool) {
 		return other, !other.none()
 	case other.none():
 		return rewrite, true
-	case other.Gain < large && (rewrite.knob() && rewrite.Gain >= large || q.stepOf(rewrite).rate() > q.stepOf(other).rate()):
+	case other.Gain < solid && (rewrite.knob() && rewrite.Gain >= large || q.stepOf(rewrite).rate() > q.stepOf(other).rate()):
 		return rewrite, true
 	}
 	return other, true

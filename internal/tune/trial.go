@@ -82,7 +82,7 @@ func (tr *trial) hold(ctx context.Context, a *Attempt) (err error) {
 			err = errors.Join(err, tr.away(ctx, "its trial did not end"))
 		}
 	}()
-	if err := tr.takeUp(a.Key); err != nil {
+	if err := tr.takeUp(a.Candidate, a.Key); err != nil {
 		return err
 	}
 	why, err := tr.compareAnswers(ctx)

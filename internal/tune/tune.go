@@ -40,6 +40,9 @@ func (t *Tuner) close(out *Outcome, err error) error {
 	out.Runs, out.Voided = t.ledger.Runs-t.before[0], t.ledger.Voided-t.before[1]
 	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
 	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
+	if t.shown != nil {
+		out.Plan = *t.shown
+	}
 	out.Partial, out.FalseKeeps = err != nil, t.ledger.falseKeeps()
 	return errors.Join(err, t.save(), t.saveSearch(out))
 }
@@ -48,6 +51,7 @@ func (t *Tuner) phases(ctx context.Context, out *Outcome) error {
 	if err := t.resume(ctx); err != nil {
 		return err
 	}
+	t.showPlan()
 	if err := t.calibrate(ctx); err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// liveStamp tells states of the files apart. A process that is gone changes no file.
+// liveStamp differs between states of the files. A process that ended changes no file.
 func (s *Server) liveStamp() string {
 	text := s.store.stamp()
 	if info, err := os.Stat(filepath.Join(s.o.History, progress.File)); err == nil {

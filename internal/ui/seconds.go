@@ -105,8 +105,8 @@ var serviceLooks = []struct {
 	shape  chart.Shape
 }{{chart.Blue, chart.Dot}, {chart.Orange, chart.Up}, {chart.Green, chart.Square}, {chart.Purple, chart.Diamond}, {chart.Yellow, chart.Down}, {chart.Grey, chart.Ring}}
 
-// cpu are the lines of the services with the most CPU time, of which two runs share
-// the time axis.
+// cpu are the lines of the services with the most CPU time. Two runs share the time
+// axis.
 func (l *lane) cpu(i, of int) (series []chart.Series) {
 	services, at := l.services()
 	slices.SortStableFunc(services, func(a, b summary.ServiceSeries) int { return cmp.Compare(sum(b.Cores), sum(a.Cores)) })

@@ -21,7 +21,7 @@ type store struct {
 	byRun       map[int]*summary.Detail
 }
 
-// stamp tells states of the history apart.
+// stamp differs between states of the history.
 func (s *store) stamp() string {
 	text := ""
 	for _, name := range []string{"journal.jsonl", "tune.json", "searches"} {

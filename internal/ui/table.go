@@ -68,7 +68,7 @@ type Field struct{ Name, Value string }
 // maxRows bounds the rows of a page; the file has all.
 const maxRows = 200
 
-// view sorts, filters and cuts the rows as the address says.
+// view sorts, filters and cuts the rows by the parameters of the address.
 func (t *Table) view(u *url.URL) *Table {
 	q := u.Query()
 	t.Action, t.All, t.Filter = u.Path, len(t.Rows), q.Get(t.Name+".q")
@@ -98,7 +98,7 @@ func (t *Table) view(u *url.URL) *Table {
 	return t
 }
 
-// cut leaves the first rows, unless the address asks for all.
+// cut leaves the first rows, unless the address has the parameter for all.
 func (t *Table) cut(u *url.URL) *Table {
 	if len(t.Rows) > maxRows && u.Query().Get(t.Name+".rows") != "all" {
 		t.Rows = t.Rows[:maxRows]

@@ -268,7 +268,7 @@ func TestRequestTimeline(t *testing.T) {
 	}
 }
 
-// TestNotFound: wrong numbers, names and paths are no pages, and no path leaves the
+// TestNotFound: wrong numbers, names and paths are not pages, and no path leaves the
 // pages.
 func TestNotFound(t *testing.T) {
 	s := hostileSite(t)

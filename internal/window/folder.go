@@ -72,7 +72,7 @@ var meanings = []struct{ name, says string }{
 	{"config-", "a configuration file without comments and without values of secrets"},
 }
 
-// Contents writes the list of the files in a folder, and says what was removed.
+// Contents writes the list of the files in a folder, and what was removed.
 // left are the topics of facts that were left out.
 func Contents(dir string, left []string) error {
 	var lines []string

@@ -119,7 +119,7 @@ func variable(f *iikanji.Fact) error {
 	return nil
 }
 
-// yesOrNo are values of switches, which are no secrets.
+// yesOrNo are values of switches, which are not secrets.
 var yesOrNo = map[string]bool{"on": true, "off": true, "yes": true, "no": true, "0": true, "1": true}
 
 func directives(f *iikanji.Fact) error {

@@ -66,7 +66,7 @@ func TestCompareFindsNothing(t *testing.T) {
 	}
 }
 
-// TestCompareFindsChanges wants a tenth more executions, and half the time of each,
+// TestCompareFindsChanges expects a tenth more executions, and half the time of each,
 // to be found, with intervals that hold the truth.
 func TestCompareFindsChanges(t *testing.T) {
 	c, err := Compare(made(1, 300, 20, 1.5, 2*time.Millisecond), made(2, 300, 30, 1.65, time.Millisecond))
@@ -98,7 +98,7 @@ func TestCompareFindsChanges(t *testing.T) {
 	}
 }
 
-// TestCompareNew wants a statement that is new, and frequent enough, to be sure.
+// TestCompareNew expects a statement that is new, and frequent enough, to be sure.
 func TestCompareNew(t *testing.T) {
 	a, b := made(1, 20, 20, 1, time.Millisecond), made(2, 20, 20, 1, time.Millisecond)
 	b.Slow[0].Rows = append(b.Slow[0].Rows, iikanji.Row{Key: "new", Count: 50, Total: time.Second, Query: &iikanji.SQLRow{Digest: "d2"}},
@@ -118,7 +118,7 @@ func TestCompareNew(t *testing.T) {
 	}
 }
 
-// TestFacts wants secrets and literals out of facts, and facts of unknown topics
+// TestFacts: no secret and no literal is in facts, and facts of unknown topics
 // left out.
 func TestFacts(t *testing.T) {
 	value := func(v any) string {
@@ -161,7 +161,7 @@ func TestFacts(t *testing.T) {
 	}
 }
 
-// TestStatement wants the DDL and the settings of remedies.
+// TestStatement expects the DDL and the settings of remedies.
 func TestStatement(t *testing.T) {
 	for _, c := range []struct {
 		remedy iikanji.Remedy

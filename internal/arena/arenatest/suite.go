@@ -38,6 +38,9 @@ type Opt struct {
 	// Further tests use the untouched app at a URL, and the folder of the
 	// benchmarker's data. It may be nil.
 	Further func(t *testing.T, url, data string)
+	// OnStack are further tests of the untouched app that need its servers, too. They share
+	// the stack with the suite. It may be nil.
+	OnStack func(t *testing.T, s *stack.Stack)
 	// Cheats are faults that a search could take for speed. Each is offered as a
 	// proposal, tried, judged and undone. They need hooks.
 	Cheats []Fault
@@ -69,6 +72,9 @@ func Suite(t *testing.T, name string, o Opt) {
 	t.Run("again", s.again)
 	if o.Further != nil {
 		t.Run("further", func(t *testing.T) { o.Further(t, s.direct(), s.stack.Data()) })
+	}
+	if o.OnStack != nil {
+		t.Run("on the stack", func(t *testing.T) { o.OnStack(t, s.stack) })
 	}
 	if len(o.Ease) > 0 {
 		defer s.edit(t, o.Ease)()

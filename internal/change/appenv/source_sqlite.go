@@ -129,6 +129,7 @@ func (f *file) sqliteOpens() (all []chain) {
 // the app's own, by the text of the DSN.
 func (f *file) opensSQLite(driver ast.Expr, c chain) bool {
 	name, literal := inner(driver)
+	name = strings.TrimSuffix(name, "+cache") // of the query cache, see iikanji help sqlcache
 	if literal && slices.Contains(otherDrivers, name) {
 		return false
 	}

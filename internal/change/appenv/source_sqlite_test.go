@@ -75,6 +75,16 @@ func open() {
 	sql.Open("mysql", "me@tcp(h)/db?x=1")
 }
 `,
+	"with the query cache": `package main
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+func open() { sql.Open("sqlite+cache", "app.db<|?_pragma=synchronous(OFF)>") }
+`,
 	"another value": `package main
 
 import (

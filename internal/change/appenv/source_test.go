@@ -48,7 +48,7 @@ func moduleFile(t *testing.T, name string) string {
 
 // compile does the same as a Service's Build.
 func compile(ctx context.Context, dir string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", os.DevNull, ".")
+	cmd := exec.CommandContext(ctx, "go", "list", "-export", "-f", `{{""}}`, "-mod=readonly", "-buildvcs=false", ".")
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // schemaFile edits the SQL file from which the app makes new SQLite files; nil without
-// such a file. Where the remedy wants the change to outlive initialize, the file or
+// such a file. If the remedy's change must outlive initialize, the file or
 // originals are required.
 func (p *filePlan) schemaFile(ctx context.Context, args *tableArgs) (*change.Edit, error) {
 	fits, others, err := p.creators(ctx, args.File)

@@ -17,7 +17,8 @@ var acts = []change.DeclaredAct{
 	}),
 	change.Declare[memcachedPages](change.Act{
 		Name: "memcached", Help: "keep answers in a memcached until a write, from which nginx sends them; starts it; has a Go app store and drop them; weakens tested-only",
-		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState,
+		// It is tried after nginx's own cache: another process sends each page to nginx.
+		Belief: change.Belief{Chance: 0.2, Gain: 0.10}, Worth: change.WorthState,
 	}),
 	change.Declare[direct](change.Act{
 		Name: "direct", Help: "take a Varnish out that the act varnish put in front of the app, and stop it",

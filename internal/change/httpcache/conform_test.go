@@ -14,13 +14,31 @@ import (
 func TestConformance(t *testing.T) {
 	t.Parallel()
 	s := newTestSite(t)
+	s.conform(t, "varnish", inVarnish, "the same answer again: true, varnish runs: true")
+}
+
+// TestDirectConformance runs the suite for the act that takes a Varnish out, on a site
+// with one.
+func TestDirectConformance(t *testing.T) {
+	t.Parallel()
+	s := newTestSite(t)
+	if changetest.ChildDir() == "" {
+		s.apply(t, inVarnish)
+	}
+	s.conform(t, "direct", remedy("direct"), "the same answer again: false, varnish runs: false")
+}
+
+// inVarnish is a remedy with each part of a VCL.
+var inVarnish = remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge", "esi", "on")
+
+// conform runs the suite for an act.
+func (s *testSite) conform(t *testing.T, act string, r iikanji.Remedy, effect string) {
+	t.Helper()
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
-		Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
-		Remedies: map[string]iikanji.Remedy{
-			"varnish": remedy("varnish", "path", "/article/:id", "valid", "100s", "cookies", "ignore", "writes", "purge", "esi", "on"),
-		},
-		Effects: map[string]string{"varnish": "the same answer again: true, varnish runs: true"},
+		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Freshness, iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
+		Remedies: map[string]iikanji.Remedy{act: r},
+		Effects:  map[string]string{act: effect},
 		Serves: func() error {
 			resp, _, err := s.get("/")
 			if err == nil && resp.StatusCode != 200 {

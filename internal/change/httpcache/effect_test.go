@@ -100,6 +100,11 @@ func testPrivate(t *testing.T, s *testSite) {
 			t.Errorf("a request with %s got an answer of the cache: %q", header, a)
 		}
 	}
+	for _, who := range []string{"alice", "bob", "alice"} {
+		if body := s.body(t, "/article/vary", "X-Other", who); !strings.HasSuffix(body, " for "+who) {
+			t.Errorf("%s gets %q", who, body)
+		}
+	}
 	before := s.asked.Load()
 	for range 2 {
 		if resp, _, err := s.get("/article/missing"); err != nil || resp.StatusCode != 404 {

@@ -117,10 +117,11 @@ func (a *memcachedPages) start(t *task) error {
 	if t.cache.EnableFile == "" || t.Exists(t.cache.EnableFile) {
 		return nil
 	}
-	if err := t.fits(); err != nil {
+	size, err := t.start()
+	if err != nil {
 		return err
 	}
-	t.edits = append(t.edits, change.Edit{Path: t.cache.EnableFile, New: []byte{}})
+	t.edits = append(t.edits, change.Edit{Path: t.cache.EnableFile, New: size})
 	return nil
 }
 

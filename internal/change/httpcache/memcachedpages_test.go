@@ -96,7 +96,7 @@ func (s *blogSite) testMemcached(t *testing.T) {
 	}
 	s.mustKeep(t, true, "/article/1?plain", "Cookie", "a=1")
 	s.mustKeep(t, true, "/article/1?plain", "Accept", "text/html, a%b")
-	for _, path := range []string{"/article/1", "/article/cookie?plain", "/article/private?plain", "/article/01?plain", "/other?plain"} {
+	for _, path := range []string{"/article/1", "/article/cookie?plain", "/article/private?plain", "/article/vary?plain", "/article/01?plain", "/other?plain"} {
 		s.mustKeep(t, false, path)
 	}
 	for _, header := range []string{"Authorization", "X-Api-Key"} {
@@ -141,11 +141,11 @@ func (s *blogSite) testConnections(t *testing.T) {
 	opened := map[string]int{}
 	for _, idle := range []string{"0", "32"} {
 		c := s.apply(t, remedy("memcached", "path", "/list", "valid", "100s", "cookies", "ignore", "idle", idle))
-		before := s.connections(t)
+		before := s.stat(t, "total_connections")
 		for range pages {
 			s.body(t, "/list?plain")
 		}
-		opened[idle] = s.connections(t) - before
+		opened[idle] = s.stat(t, "total_connections") - before
 		s.undoAll(t, c)
 	}
 	if opened["0"] < pages || opened["32"] > pages/4 {
@@ -204,8 +204,39 @@ func next(t *testing.T, number string) string {
 	return fmt.Sprint(n + 1)
 }
 
-// connections is how many connections memcached has accepted.
-func (s *blogSite) connections(t *testing.T) int {
+// testFullMemcached: a memcached that is smaller than the pages drops old ones, stays
+// within its size, and every answer is right.
+func (s *blogSite) testFullMemcached(t *testing.T) {
+	c := s.apply(t, remedy("memcached", "path", "/full/:id", "valid", "100s", "cookies", "ignore"))
+	defer s.undoAll(t, c)
+	const pages = 60 // of 256 KiB, 15 MiB in all
+	for i := range 2 * pages {
+		path := fmt.Sprintf("/full/%d?plain", i%pages)
+		if body := s.body(t, path); !strings.HasPrefix(body, fmt.Sprintf("full %d x", i%pages)) || len(body) < 256<<10 {
+			t.Fatalf("%s: %d bytes", path, len(body))
+		}
+	}
+	asked := func(path string) bool {
+		before := s.counted(t)
+		s.body(t, path)
+		return s.counted(t) > before+1
+	}
+	if last := fmt.Sprintf("/full/%d?plain", pages-1); asked(last) {
+		t.Error("a full memcached keeps nothing")
+	}
+	if !asked("/full/0?plain") {
+		t.Error("the first page is still kept: memcached was not full")
+	}
+	if dropped, kept := s.stat(t, "evictions"), s.stat(t, "bytes"); dropped == 0 || kept < 2<<20 || kept > storedSize {
+		t.Errorf("memcached of %d MiB has dropped %d pages and keeps %d bytes", storedSize>>20, dropped, kept)
+	}
+	if log, err := os.ReadFile(s.app.Path("app.log")); err != nil || strings.Contains(string(log), "storing a page") {
+		t.Errorf("the app could not store a page: %s %v", log, err)
+	}
+}
+
+// stat is a number of memcached's statistics.
+func (s *blogSite) stat(t *testing.T, name string) int {
 	t.Helper()
 	c, err := textproto.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", s.cache))
 	if err != nil {
@@ -218,10 +249,10 @@ func (s *blogSite) connections(t *testing.T) int {
 	for {
 		line, err := c.ReadLine()
 		if err != nil || line == "END" {
-			t.Fatalf("no number of connections: %v", err)
+			t.Fatalf("no statistic %s: %v", name, err)
 		}
 		var n int
-		if _, err := fmt.Sscanf(line, "STAT total_connections %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "STAT "+name+" %d", &n); err == nil {
 			return n
 		}
 	}

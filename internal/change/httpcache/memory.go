@@ -1,7 +1,6 @@
 package httpcache
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -11,22 +10,31 @@ import (
 // the rest is for the app and the database, which grow under load.
 const mostShare = 0.5
 
-// unstated is the storage of a Varnish that declares none: varnishd's default.
-const unstated = 100 << 20
+// A cache without a declared limit may keep a quarter of the available memory, in these
+// bounds in MiB.
+const leastMiB, mostMiB = 16, 256
 
 var available = regexp.MustCompile(`(?m)^MemAvailable:\s+([0-9]{1,15}) kB$`)
 
-// fits refuses to start a cache for which the host has too little memory.
-func (t *task) fits() error {
+// sizeOf is a quarter of the available memory in MiB, in the bounds of a cache.
+func sizeOf(free int64, least int64) int64 { return max(least, min(mostMiB, free>>20/4)) }
+
+// start is the content of the file that starts the cache: with the limit of its data if
+// it declares none. It refuses to start a cache for which the host has too little memory.
+func (t *task) start() ([]byte, error) {
 	free, err := t.available()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	need := cmp.Or(t.cache.Memory, unstated)
+	need, text := t.cache.Memory, ""
+	if need == 0 {
+		n := sizeOf(free, leastMiB)
+		need, text = n<<20, fmt.Sprintf("mebibytes = %d\n", n)
+	}
 	if most := int64(mostShare * float64(free)); need > most {
-		return fmt.Errorf("service %q may keep %d MiB: more than half of the %d MiB that are available", t.cacheName, need>>20, free>>20)
+		return nil, fmt.Errorf("service %q may keep %d MiB: more than half of the %d MiB that are available", t.cacheName, need>>20, free>>20)
 	}
-	return nil
+	return []byte(text), nil
 }
 
 // available is the available memory of the host in bytes.

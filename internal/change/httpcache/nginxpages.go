@@ -216,7 +216,7 @@ func (a *nginxPages) zone(t *task, http *nginx.Directive) error {
 		if err != nil {
 			return err
 		}
-		size = max(1, min(256, free>>20/4))
+		size = sizeOf(free, 1)
 	}
 	return t.CacheZone(http, pagesZone, "1:2", strconv.FormatInt(size, 10)+"m", "30s")
 }

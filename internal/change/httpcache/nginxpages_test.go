@@ -21,6 +21,8 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/facts"
+	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/pagegen"
 )
 
@@ -102,6 +104,10 @@ func (b *blog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if id == "cookie" {
 			http.SetCookie(w, &http.Cookie{Name: "a", Value: "b"})
 		}
+		if id == "vary" {
+			w.Header().Set("Vary", "X-Who")
+			fmt.Fprint(w, r.Header.Get("X-Who"), ": ")
+		}
 		if id == "private" {
 			w.Header().Set("Cache-Control", "private")
 		}
@@ -169,8 +175,11 @@ func newBlogSite(t *testing.T) *blogSite {
 	return s
 }
 
+// storedSize is the size of memcached.
+const storedSize = 8 << 20
+
 func (s *blogSite) memcached() *exec.Cmd {
-	return exec.Command("memcached", "-u", "root", "-U", "0", "-l", "127.0.0.1", "-p", strconv.Itoa(s.cache), "-m", "64")
+	return exec.Command("memcached", "-u", "root", "-U", "0", "-l", "127.0.0.1", "-p", strconv.Itoa(s.cache), "-m", strconv.Itoa(storedSize>>20))
 }
 
 // folder is the folder with the generations.
@@ -190,7 +199,7 @@ func (s *blogSite) open(dir string) *change.Site {
 	site.Services[changetest.Service] = app
 	front := s.testSite.open(dir)
 	site.Services["nginx"] = front.Services["nginx"]
-	site.Services["stored"] = change.Service{Engine: iikanji.EngineMemcached, Address: front.Services["pages"].Address, Memory: 64 << 20, EnableFile: s.enableFile(), Restart: s.askRestart}
+	site.Services["stored"] = change.Service{Engine: iikanji.EngineMemcached, Address: front.Services["pages"].Address, Memory: storedSize, EnableFile: s.enableFile(), Restart: s.askRestart}
 	return site
 }
 
@@ -325,6 +334,7 @@ func TestNginxPages(t *testing.T) {
 	t.Run("fragments from memcached", func(t *testing.T) { s.testFragments(t, "memcached") })
 	t.Run("memcached", func(t *testing.T) { s.testMemcached(t) })
 	t.Run("connections", func(t *testing.T) { s.testConnections(t) })
+	t.Run("full memcached", func(t *testing.T) { s.testFullMemcached(t) })
 	t.Run("full", func(t *testing.T) { s.testFull(t) })
 }
 
@@ -375,6 +385,11 @@ func (s *blogSite) testKept(t *testing.T) {
 	for _, header := range []string{"Authorization", "X-Api-Key"} {
 		if s.kept(t, "/article/1", header, "a") {
 			t.Errorf("a request with %s got a kept page", header)
+		}
+	}
+	for _, who := range []string{"alice", "bob", "alice"} {
+		if body, _ := s.page(t, "/article/vary", "X-Who", who); !strings.HasPrefix(body, who+":") {
+			t.Errorf("%s gets %q", who, body)
 		}
 	}
 	if !s.kept(t, "/article/1", "Cookie", "a=1") {
@@ -557,6 +572,9 @@ func (s *blogSite) testFault(t *testing.T) {
 	}
 	if log, err := os.ReadFile(s.app.Path("app.log")); err != nil || !strings.Contains(string(log), "fault: /list changed without being dropped, after POST /hidden/1") {
 		t.Errorf("%s %v", log, err)
+	}
+	if says := facts.StaleIn(host.Local{}, s.app.Source("")); len(says) != 1 || !strings.Contains(says[0], "/list changed after POST /hidden/1") {
+		t.Errorf("known of the fault: %q", says)
 	}
 }
 

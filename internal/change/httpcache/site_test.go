@@ -354,6 +354,10 @@ func (s *testSite) app(w http.ResponseWriter, r *http.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "a", Value: strconv.FormatInt(n, 10)})
 	case "/article/private":
 		w.Header().Set("Cache-Control", "private")
+	case "/article/vary":
+		w.Header().Set("Vary", "X-Other")
+		fmt.Fprintf(w, "answer %d for %s", n, r.Header.Get("X-Other"))
+		return
 	case "/article/short":
 		w.Header().Set("Cache-Control", "max-age=0")
 	case "/article/missing":

@@ -3,9 +3,11 @@ package httpcache
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -60,7 +62,7 @@ func shop() *arena.Arena {
 		Services: []arena.Service{
 			{Name: "shop", Role: iikanji.RoleApp, Engine: "perl", Source: "shop", Start: []string{"perl", "shop.pl"},
 				Env: func(p arena.Places) []string { return []string{"ADDRESS=" + p.Service("shop").Address} }},
-			{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish, Memory: 16 << 20, Backend: "shop", OnDemand: true},
+			{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish, Backend: "shop", OnDemand: true},
 			{Name: "door", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "door.conf"}}},
 		},
 		Entry: "door",
@@ -81,6 +83,7 @@ func TestRestarted(t *testing.T) {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	x, id := startedByChange(t, dir)
 	s := up(t, dir)
+	sized(t, s)
 	if _, listed := s.Target().Service("pages"); !listed || len(s.Groups()["pages"]) != 1 || !again(t, s) {
 		t.Error("after a restart of the site, Varnish does not answer")
 	}
@@ -97,6 +100,31 @@ func TestRestarted(t *testing.T) {
 	}
 	if err := errors.Join(closeSite(), s.Down(t.Context())); err != nil {
 		t.Error(err)
+	}
+}
+
+// sized checks that the limit of Varnish's storage is a quarter of the memory that was
+// available when the change was planned, in its bounds.
+func sized(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	text, err := os.ReadFile(s.EnableFile("pages"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n, total int64
+	if _, err := fmt.Sscanf(string(text), "mebibytes = %d\n", &n); err != nil {
+		t.Fatalf("%q: %v", text, err)
+	}
+	memory, err := os.ReadFile("/proc/meminfo")
+	if err == nil {
+		_, err = fmt.Sscanf(string(memory), "MemTotal: %d kB", &total)
+	}
+	if err != nil || n < leastMiB || n > max(leastMiB, min(mostMiB, total>>10/4)) {
+		t.Errorf("%d MiB of %d KiB: %v", n, total, err)
+	}
+	args, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", s.Groups()["pages"][0]))
+	if want := fmt.Sprintf("\x00malloc,%dm\x00", n); err != nil || !strings.Contains(string(args)+"\x00", want) {
+		t.Errorf("Varnish runs as %q, want %q: %v", args, want, err)
 	}
 }
 

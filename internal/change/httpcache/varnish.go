@@ -142,7 +142,7 @@ func (a *varnish) program(t *task) (*program, []byte, error) {
 	}
 	on := t.cache.EnableFile == "" || t.Exists(t.cache.EnableFile)
 	if !on {
-		return &program{}, vcl, t.fits()
+		return &program{}, vcl, nil
 	}
 	p, err := readProgram(string(vcl))
 	if err == nil && p == nil {
@@ -205,7 +205,11 @@ func (a *varnish) write(t *task, p *program, old []byte) error {
 		t.edits = append(t.edits, change.Edit{Path: t.cache.Config, Old: old, New: []byte(vcl)})
 	}
 	if t.cache.EnableFile != "" && !t.Exists(t.cache.EnableFile) {
-		t.edits = append(t.edits, change.Edit{Path: t.cache.EnableFile, New: []byte{}})
+		size, err := t.start()
+		if err != nil {
+			return err
+		}
+		t.edits = append(t.edits, change.Edit{Path: t.cache.EnableFile, New: size})
 	}
 	if len(t.edits) == 0 {
 		return nil

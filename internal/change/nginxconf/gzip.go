@@ -85,7 +85,7 @@ func (t *task) addGzipTypes(http *nginx.Directive, types []string) {
 	found[0].SetArgs(all...)
 }
 
-// Limits of the compressed copies, all of which a plan contains.
+// Limits of the compressed copies. A plan contains all of them.
 const (
 	maxCompressed      = 500
 	maxCompressedBytes = 32 << 20

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -150,51 +151,59 @@ func probes() []string {
 	return all
 }
 
-// answers sends every probe. wanted are headers that the edit may change.
-func (s *testSite) answers(t *testing.T, wanted ...string) map[string]string {
+// An answered probe has all of nginx's answer but what differs each time.
+type answered struct {
+	status string
+	header http.Header
+	body   string
+}
+
+// without is the answer as text, without headers that an edit may change.
+func (a answered) without(headers []string) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, a.status)
+	for _, name := range slices.Sorted(maps.Keys(a.header)) {
+		if !slices.Contains(headers, name) {
+			fmt.Fprintln(&b, name, a.header[name])
+		}
+	}
+	return b.String() + a.body
+}
+
+// answers sends every probe.
+func (s *testSite) answers(t *testing.T) map[string]answered {
 	t.Helper()
-	all := map[string]string{}
+	all := map[string]answered{}
 	for _, p := range probes() {
-		text, err := s.answer(p, wanted)
+		a, err := s.answer(p)
 		if err != nil {
 			t.Fatalf("%q: %v", p, err)
 		}
-		all[p] = text
+		all[p] = a
 	}
 	return all
 }
 
-func (s *testSite) answer(probe string, wanted []string) (string, error) {
+func (s *testSite) answer(probe string) (a answered, err error) {
 	c, err := net.Dial("tcp", s.address())
 	if err != nil {
-		return "", err
+		return a, err
 	}
 	defer c.Close()
 	_ = c.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(c, strings.Replace(probe, "\r\n", "\r\nConnection: close\r\n", 1)); err != nil {
-		return "", err
+		return a, err
 	}
 	method, _, _ := strings.Cut(probe, " ")
 	resp, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
 	if err != nil {
-		return "", err
+		return a, err
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	var b strings.Builder
-	fmt.Fprintln(&b, resp.Status)
-	var names []string
-	for name := range resp.Header {
-		if name != "Date" && name != "Connection" && !slices.Contains(wanted, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		fmt.Fprintln(&b, name, resp.Header[name])
-	}
-	b.Write(body)
-	return b.String(), err
+	resp.Header.Del("Date")
+	resp.Header.Del("Connection")
+	return answered{resp.Status, resp.Header, string(body)}, err
 }
 
 // sameActs are remedies, with the headers that they are meant to change.
@@ -256,14 +265,15 @@ func TestSame(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = os.Chmod(filepath.Join(s.dir, "run"), 0o777)
+			before := s.answers(t) // of all acts: each is undone
 			for name, act := range sameActs {
-				t.Run(name, func(t *testing.T) { s.same(t, act.r, act.wanted, refusals[shape+"/"+name]) })
+				t.Run(name, func(t *testing.T) { s.same(t, before, act.r, act.wanted, refusals[shape+"/"+name]) })
 			}
 		})
 	}
 }
 
-func (s *testSite) same(t *testing.T, r iikanji.Remedy, wanted []string, refusal string) {
+func (s *testSite) same(t *testing.T, before map[string]answered, r iikanji.Remedy, wanted []string, refusal string) {
 	site := s.open(s.dir)
 	state, err := s.state()
 	if err != nil {
@@ -279,7 +289,6 @@ func (s *testSite) same(t *testing.T, r iikanji.Remedy, wanted []string, refusal
 	if refusal != "" {
 		t.Errorf("planned, want it refused because of %q\n%s", refusal, change.Diff(c))
 	}
-	before := s.answers(t, wanted...)
 	perform := func(ops []iikanji.Op) {
 		t.Helper()
 		for _, op := range ops {
@@ -290,9 +299,10 @@ func (s *testSite) same(t *testing.T, r iikanji.Remedy, wanted []string, refusal
 	}
 	perform(c.Do)
 	differ := 0
-	for p, got := range s.answers(t, wanted...) {
-		if differ++; got != before[p] && differ < 1000 {
-			t.Errorf("%q\nis answered\n%s\nand was\n%s\nwith\n%s", p, got, before[p], change.Diff(c))
+	for p, a := range s.answers(t) {
+		got, was := a.without(wanted), before[p].without(wanted)
+		if differ++; got != was && differ < 1000 {
+			t.Errorf("%q\nis answered\n%s\nand was\n%s\nwith\n%s", p, got, was, change.Diff(c))
 			differ = 1000 // one is enough to read
 		}
 	}

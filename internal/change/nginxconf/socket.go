@@ -15,7 +15,7 @@ import (
 var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]{1,100}$`)
 
 // upstreamSocket connects to the app by its unix socket instead of TCP: there
-// is no handshake, and no port to run out of. The socket must belong to the
+// needs no handshake and uses up no port. The socket must belong to the
 // target and accept now, and nginx's workers must be allowed to write to it: a
 // wrong socket would answer 502 to all requests, and one of another program
 // would be open to all clients.

@@ -151,7 +151,7 @@ func (a *staticFiles) already(t *task, s nginxedit.Spot) error {
 var (
 	// aboutProxying are directives without a meaning for files.
 	aboutProxying = regexp.MustCompile(`^(proxy_.*|location|client_body_.*|client_max_body_size)$`)
-	// notCopied are directives of which a copy would have another effect.
+	// notCopied are directives whose copy would have another effect.
 	notCopied = []string{"rewrite", "return", "break", "if", "try_files", "root", "alias", "internal", "limit_except", "error_page"}
 )
 

@@ -90,7 +90,7 @@ func (a *untilReset) edit(t *task) error {
 		return nil // as planned before
 	}
 	if t.Site.Target.Bench.Resets {
-		return fmt.Errorf("the data is put back by a command, which nginx does not see: kept answers would be of the data before")
+		return fmt.Errorf("the data is put back by a command or a snapshot (reset below [bench]), which nginx does not see: kept answers would be of the data before. Use the act for a site whose benchmarker sends a request that makes the data anew")
 	}
 	how := &cache{Path: a.Path, Server: a.Server, Cookies: a.Cookies}
 	if kept, err = how.find(t); err != nil {

@@ -15,7 +15,7 @@ import (
 // refused is the variable that is 1 if a request is refused.
 const refused = "$iikanji_refused"
 
-// Limits of the patterns, each of which is matched against each request.
+// Limits of the patterns: nginx matches each of them against each request.
 const (
 	maxPatterns      = 100
 	maxPatternLength = 500

@@ -19,7 +19,7 @@ import (
 // workersWait is how long new workers may take to start and to set their limits.
 const workersWait = 5 * time.Second
 
-// Workers are what a change says about the workers; 0 for what it does not set.
+// Workers are a change's settings of the workers; 0 for what it does not set.
 type Workers struct{ Processes, Descriptors int }
 
 // InForce returns an error unless the running nginx reads the service's

@@ -222,7 +222,7 @@ func patternOfRoute(route string) (routePattern, error) {
 }
 
 // routeSpot is the spot of a route with placeholders: an expression, after
-// those that are there. It refuses a route of which another location may answer
+// those that are there. It refuses a route if another location may answer
 // some paths.
 func (c *Conf) routeSpot(http, server *nginx.Directive, route string) (Spot, error) {
 	r, err := patternOfRoute(route)

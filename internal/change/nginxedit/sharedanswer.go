@@ -18,7 +18,7 @@ var Credentials = []string{"$http_authorization", "$http_proxy_authorization", "
 var (
 	variable = regexp.MustCompile(`\$\{?([A-Za-z0-9_]+)\}?`)
 	// inURI are variables that follow from the URI, or are the same for all
-	// requests of a location: a key with $request_uri tells all of them apart.
+	// requests of a location: a key with $request_uri distinguishes all of them.
 	inURI = regexp.MustCompile(`^(request_uri|uri|document_uri|args|query_string|is_args|arg_.*|proxy_host|proxy_port|hostname|nginx_version|document_root)$`)
 	// fleeting are variables that differ in each request.
 	fleeting = regexp.MustCompile(`^(request_id|msec|time_.*|connection|connection_requests|connection_time|remote_port|request_time|request_length)$`)
@@ -101,7 +101,7 @@ func (t *Plan) WithoutCookies(s Spot) {
 }
 
 // appDecides are headers by which an application states that an answer must not be
-// kept, or for whom it is. nginx obeys them unless proxy_ignore_headers names them.
+// kept, or for which clients. nginx obeys them unless proxy_ignore_headers names them.
 var appDecides = []string{"Cache-Control", "Expires", "Set-Cookie", "Vary", "X-Accel-Expires"}
 
 // Obeys refuses a location where nginx ignores what the application states.

@@ -3,7 +3,7 @@
 //
 // It is the one place for this: kinds of change use it, and no remedy, proposer
 // or user can declare a promise kept. A setting without an entry weakens every
-// promise. An entry without rules has a sentence that says why every value of
+// promise. An entry without rules has a sentence with the reason why every value of
 // the setting keeps every promise; a test holds each entry to one of the two.
 //
 // The package is pure: it reads no file and no server.

@@ -49,7 +49,7 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%d more processes take up to %s of memory (%s each), and %s are available, of which %s stay free", e.More, iikanji.Bytes(e.More)*e.Each, e.Each, e.Free, e.Reserve)
 }
 
-// A ConnectionsError is a number of threads that may want more connections than a
+// A ConnectionsError is a number of threads that may need more connections than a
 // database takes.
 type ConnectionsError struct {
 	Database     string

@@ -150,7 +150,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestMarkdown: hostile text is no markup, and a diff cannot leave its fence.
+// TestMarkdown: hostile text is not markup, and a diff cannot leave its fence.
 func TestMarkdown(t *testing.T) {
 	s := toy(t)
 	s.Changes[0].Diff += "+```\n+# not a heading\n"

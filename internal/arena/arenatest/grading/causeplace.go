@@ -57,7 +57,7 @@ func readPlace(text string) (p causePlace) {
 	return p
 }
 
-// holds says whether a finding is about the place of an answer. Nothing that
+// holds reports whether a finding is about the place of an answer. Nothing that
 // both of them name may differ.
 func (p causePlace) holds(f iikanji.Finding) bool {
 	return p.is(f, readPlace(f.Where)) || p.is(f, readPlace(serviceEnd.ReplaceAllString(f.Where, "")))
@@ -78,7 +78,7 @@ func (p causePlace) is(f iikanji.Finding, at causePlace) bool {
 	return at.name != "" && (p.name == at.name || p.name == "nginx")
 }
 
-// covers says whether a route is that of another place: identifiers may have
+// covers reports whether a route is that of another place: identifiers may have
 // other names there, and a path without a method covers all that is below it.
 func (p causePlace) covers(at causePlace) bool {
 	want, got := strings.Split(strings.TrimSuffix(p.path, "/"), "/"), strings.Split(strings.TrimSuffix(at.path, "/"), "/")
@@ -93,7 +93,7 @@ func (p causePlace) covers(at causePlace) bool {
 	return true
 }
 
-// reads says whether a place is a statement of a table.
+// reads reports whether a place is a statement of a table.
 func (p causePlace) reads(table string) bool {
 	return regexp.MustCompile(`(?i)\b(from|join|into|update) (\w+\.)?` + regexp.QuoteMeta(table) + `\b`).MatchString(p.statement)
 }
@@ -107,7 +107,7 @@ func alikeStatement(want, got string) bool {
 	return regexp.MustCompile(`(?is)^` + strings.Join(parts, ".*") + `$`).MatchString(got)
 }
 
-// begins says whether an index has the wanted columns first, in their order. A
+// begins reports whether an index has the wanted columns first, in their order. A
 // longer one does what they do; without a direction, either will do.
 func begins(columns, want []string) bool {
 	if len(columns) < len(want) {

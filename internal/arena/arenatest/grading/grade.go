@@ -15,7 +15,7 @@ type Answer struct {
 	Found int          `json:"found"` // place of the finding that is it, from 1; 0 for none
 }
 
-// A Score says how well findings match the known causes.
+// A Score is how well findings match the known causes.
 type Score struct {
 	Answers    []Answer          `json:"answers"` // in the order of the file
 	At5        int               `json:"found_at_5"`
