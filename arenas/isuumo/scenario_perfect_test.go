@@ -374,40 +374,53 @@ func runPerfect(t *testing.T, data *Dataset, handler http.Handler, fixed int, lo
 	return run, gauges
 }
 
-// TestPerfectApp runs the whole benchmarker. The load is short and so are the
-// distances between the levels.
+// longer repeats a run with twice the load until it had enough: a busy machine does
+// less in the same time.
+func longer(t *testing.T, enough func(*iikanji.Run, map[string]float64) bool, run func(load time.Duration) (*iikanji.Run, map[string]float64)) (*iikanji.Run, map[string]float64) {
+	t.Helper()
+	r, gauges := run(3 * time.Second)
+	for load := 6 * time.Second; !enough(r, gauges) && load < 2*time.Minute && !t.Failed(); load *= 2 {
+		r, gauges = run(load)
+	}
+	return r, gauges
+}
+
+// positive reports whether gauges are.
+func positive(gauges map[string]float64, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return gauges[name] == 0 })
+}
+
+// TestPerfectApp runs the whole benchmarker: until the score has raised the level, and
+// at a fixed level at which each kind of worker takes part.
 func TestPerfectApp(t *testing.T) {
-	app := newPerfectApp()
-	wanted := []string{"level at the end", "users at the end", "requests of bots", "rows posted"}
-	run, gauges := runPerfect(t, app.data, app.routes(), noLevel, 3*time.Second)
-	few := func() bool {
-		return slices.ContainsFunc(run.Points, func(p iikanji.PointStat) bool { return p.Count < 2 }) ||
-			slices.ContainsFunc(wanted, func(name string) bool { return gauges[name] == 0 })
-	}
-	for load := 6 * time.Second; few() && load < 2*time.Minute && !t.Failed(); load *= 2 { // a busy machine does less in the same time
-		app = newPerfectApp()
-		run, gauges = runPerfect(t, app.data, app.routes(), noLevel, load)
-	}
-	for _, p := range run.Points {
-		if p.Count < 2 {
-			t.Errorf("%s: %d", p.Event, p.Count)
+	for _, c := range []struct {
+		level  int
+		wanted []string
+	}{
+		{noLevel, []string{"level at the end", "users at the end"}},
+		{3, []string{"users at the end", "requests of bots", "rows posted"}},
+	} {
+		enough := func(run *iikanji.Run, gauges map[string]float64) bool {
+			few := slices.ContainsFunc(run.Points, func(p iikanji.PointStat) bool { return p.Count < 2 })
+			return positive(gauges, c.wanted...) && (c.level == noLevel || !few)
 		}
-	}
-	for _, name := range wanted {
-		if gauges[name] == 0 {
-			t.Errorf("no %s", name)
+		run, gauges := longer(t, enough, func(load time.Duration) (*iikanji.Run, map[string]float64) {
+			app := newPerfectApp()
+			return runPerfect(t, app.data, app.routes(), c.level, load)
+		})
+		if !enough(run, gauges) {
+			t.Errorf("level %d: want each of %q, and each point twice: %+v", c.level, c.wanted, run.Points)
 		}
+		t.Logf("level %d: score %.0f, %v %v, %v", c.level, run.Score, run.Outcome, run.Reasons, gauges)
 	}
-	t.Logf("score %.0f, %v %v, %v", run.Score, run.Outcome, run.Reasons, gauges)
 }
 
 // TestPatience runs the benchmarker at a fixed level against an app that answers
 // 503 to every bot and to some users, and that takes longer for a polygon than
 // users wait. None of this is a fault.
 func TestPatience(t *testing.T) {
-	app := newPerfectApp()
+	var inner http.Handler
 	var loaded, documents atomic.Int64
-	inner := app.routes()
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		agent := r.UserAgent()
 		switch {
@@ -423,7 +436,14 @@ func TestPatience(t *testing.T) {
 		}
 		inner.ServeHTTP(w, r)
 	})
-	run, gauges := runPerfect(t, app.data, handler, 2, 3*time.Second)
+	enough := func(_ *iikanji.Run, gauges map[string]float64) bool {
+		return positive(gauges, "requests of bots answered with 503", "users who left a slow page", "requests of users answered with 503") && gauges["rows posted"] == 100
+	}
+	run, gauges := longer(t, enough, func(load time.Duration) (*iikanji.Run, map[string]float64) {
+		app := newPerfectApp()
+		inner = app.routes()
+		return runPerfect(t, app.data, handler, 2, load)
+	})
 	if run.Deducted != 0 {
 		t.Errorf("%g points deducted", run.Deducted)
 	}

@@ -1,5 +1,6 @@
-// Command load is the ferry company's benchmarker: load URL SECONDS. It prints
-// one JSON document with score, pass and messages.
+// Command load is the ferry company's benchmarker: load URL SECONDS [RATE]. It sends
+// requests for the seconds, and then until it has sent RATE for each of the seconds. It
+// prints one JSON document with score, pass and messages.
 package main
 
 import (
@@ -22,6 +23,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
+	least := 0
+	if len(os.Args) > 3 {
+		rate, err := strconv.ParseFloat(os.Args[3], 64)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		least = int(rate * seconds)
+	}
 	var messages []string
 	res, err := http.Post(url+"/initialize", "", nil)
 	if err != nil || res.StatusCode != http.StatusOK {
@@ -35,7 +45,7 @@ func main() {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
-			for n := worker; time.Now().Before(end); n += 4 {
+			for n := worker; n < least || time.Now().Before(end); n += 4 {
 				if err := ask(fmt.Sprintf("%s/harbour/harbour-%d", url, n%50)); err != nil {
 					mu.Lock()
 					messages = append(messages, err.Error())
