@@ -91,6 +91,7 @@ var layout = map[string][]string{
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
 	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
+	"internal/servertest":              {},                                            // real servers in tests
 	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
 	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally", "internal/sqlitefile"},
 	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies

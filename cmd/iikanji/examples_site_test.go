@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/servertest"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/targettest"
 )
@@ -69,21 +69,7 @@ func startSite(t *testing.T, x *examples) {
 func (x *examples) replacing(more ...string) {
 	x.t.Helper()
 	x.replace = strings.NewReplacer(append(more, "/var/log/nginx/", x.dir+"/", "/var/log/mysql/", x.dir+"/", "/etc/nginx/", x.dir+"/",
-		"app=1234", fmt.Sprintf("app=%d", os.Getpid()), "127.0.0.1:9000", "127.0.0.1:0", ":4318", "127.0.0.1:0", "8080", freePort(x.t))...)
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
+		"app=1234", fmt.Sprintf("app=%d", os.Getpid()), "127.0.0.1:9000", "127.0.0.1:0", ":4318", "127.0.0.1:0", "8080", strconv.Itoa(servertest.FreePort(x.t)))...)
 }
 
 func (x *examples) write(name, text string) {

@@ -8,25 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
-
-// freePort returns a port of 127.0.0.1 without a listener.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
 
 // runNginx runs a real nginx until the test ends, and waits until it answers at
 // address.
@@ -44,32 +32,14 @@ fastcgi_temp_path DIR/t; uwsgi_temp_path DIR/t; scgi_temp_path DIR/t; `, "DIR", 
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	gone := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(gone) }()
-	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); <-gone })
-	for {
-		if c, err := net.Dial("tcp", address); err == nil {
-			c.Close()
-			return
-		}
-		select {
-		case <-gone:
-			said, _ := os.ReadFile(path("error.log"))
-			t.Fatalf("nginx ended at once: %s", said)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
+	servertest.Start(t, cmd, address)
 }
 
 // TestServersAsNginxTakesThem compares the selection of a server block with a real
 // nginx. Each of its servers answers with its own name, and the log that the rules
 // find in effect must have the same name.
 func TestServersAsNginxTakesThem(t *testing.T) {
-	a, b := freePort(t), freePort(t)
+	a, b := strconv.Itoa(servertest.FreePort(t)), strconv.Itoa(servertest.FreePort(t))
 	var conf, real strings.Builder
 	for i, head := range []string{
 		"listen A;", "listen A default_server; server_name _;", "listen A; server_name one.test;", "listen A; server_name *.one.test;", "listen A; server_name *.deep.one.test;",

@@ -18,6 +18,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,6 +26,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 const portsFiles = "../../arenas/isuports/files/"
@@ -49,7 +51,7 @@ func TestArenaBilling(t *testing.T) {
 	run(ctx, t, dir, "go", "vet", ".")
 	programs = append(programs, buildApp(ctx, t, dir))
 
-	port := freePort(t)
+	port := strconv.Itoa(servertest.FreePort(t))
 	server, err := factstest.Start(ctx, "", "--skip-networking=0", "--bind-address=127.0.0.1", "--port="+port, "--character-set-server=utf8mb4", "--log-output=TABLE", "--general-log=1")
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +133,7 @@ func startPorts(ctx context.Context, t *testing.T, server *factstest.Server, dbP
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := strconv.Itoa(servertest.FreePort(t))
 	runProgram(ctx, t, name, files, program, "tcp", "127.0.0.1:"+port, "SERVER_APP_HOST=127.0.0.1", "SERVER_APP_PORT="+port, "ISUCON_DB_HOST=127.0.0.1",
 		"ISUCON_DB_PORT="+dbPort, "ISUCON_DB_NAME="+name, "ISUCON_TENANT_DB_DIR="+files, "ISUCON_JWT_KEY_FILE="+public)
 	return &portsApp{"http://127.0.0.1:" + port, pool, key.(*rsa.PrivateKey)}

@@ -8,16 +8,17 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 const bulkSchema = "../../arenas/isuumo/files/mysql/db/0_Schema.sql"
@@ -48,7 +49,7 @@ func TestArenaBulk(t *testing.T) {
 	run(ctx, t, dir, "go", "vet", ".")
 	rewritten := buildApp(ctx, t, dir)
 
-	port := freePort(t)
+	port := strconv.Itoa(servertest.FreePort(t))
 	server, err := factstest.Start(ctx, "", "--skip-networking=0", "--bind-address=127.0.0.1", "--port="+port, "--character-set-server=utf8mb4")
 	if err != nil {
 		t.Fatal(err)
@@ -127,17 +128,6 @@ type bulkApp struct {
 	pool *sql.DB
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
-}
-
 func startBulk(ctx context.Context, t *testing.T, server *factstest.Server, dir, dbPort, name, program string) *bulkApp {
 	t.Helper()
 	pool, err := server.Open(ctx, name)
@@ -154,7 +144,7 @@ func startBulk(ctx context.Context, t *testing.T, server *factstest.Server, dir,
 	if _, err := pool.ExecContext(ctx, text); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := strconv.Itoa(servertest.FreePort(t))
 	runProgram(ctx, t, name, dir, program, "tcp", "127.0.0.1:"+port, "SERVER_HOST=127.0.0.1", "SERVER_PORT="+port, "MYSQL_HOST=127.0.0.1", "MYSQL_PORT="+dbPort, "MYSQL_DBNAME="+name)
 	return &bulkApp{"http://127.0.0.1:" + port, pool}
 }

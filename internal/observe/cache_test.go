@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/diagnose"
 	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // startCache starts a server and waits until it answers.
@@ -97,7 +98,7 @@ func codesOf(fs []iikanji.Finding) (out []string) {
 // TestRedis observes a real Redis: an idle one has no finding, and each cause has
 // its own.
 func TestRedis(t *testing.T) {
-	address := freeAddress(t)
+	address := servertest.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	startCache(t, address, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "")
 	s := iikanji.Service{Name: "sessions", Role: iikanji.RoleCache, Engine: iikanji.EngineRedis, Address: address}
@@ -160,7 +161,7 @@ func TestRedis(t *testing.T) {
 
 // TestMemcached observes a real memcached: a full one throws out values.
 func TestMemcached(t *testing.T) {
-	address := freeAddress(t)
+	address := servertest.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	startCache(t, address, "memcached", "-p", port, "-U", "0", "-l", "127.0.0.1", "-m", "8", "-u", "nobody")
 	s := iikanji.Service{Name: "store", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, Address: address}

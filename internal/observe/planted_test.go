@@ -25,6 +25,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // A plant is one fault in a small site that otherwise has none: a Go app in a separate
@@ -157,51 +158,6 @@ func hold(n int) {
 	}
 }
 
-// freeAddress is an address without a listener.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
-// start runs a program until the test ends and waits until an address answers.
-func start(t *testing.T, cmd *exec.Cmd, address string) int {
-	t.Helper()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	gone := make(chan struct{})
-	go func() { _ = cmd.Wait(); close(gone) }()
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-gone:
-		case <-time.After(10 * time.Second):
-			_ = cmd.Process.Kill()
-			<-gone
-		}
-	})
-	for {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			c.Close()
-			return cmd.Process.Pid
-		}
-		select {
-		case <-gone:
-			t.Fatalf("%s ended at once", cmd.Path)
-		case <-t.Context().Done():
-			t.Fatal(err)
-		case <-time.After(5 * time.Millisecond):
-		}
-	}
-}
-
 // A smallSite is a running site, with the data that an observer needs.
 type smallSite struct {
 	Watched
@@ -215,7 +171,7 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 		nginx = "/usr/sbin/nginx"
 	}
 	dir := t.TempDir()
-	app, front := freeAddress(t), freeAddress(t)
+	app, front := servertest.FreeAddress(t), servertest.FreeAddress(t)
 	conf := plantedConf
 	for i := 0; i+1 < len(p.conf); i += 2 {
 		if !strings.Contains(conf, p.conf[i]) {
@@ -249,8 +205,8 @@ func plantSite(t *testing.T, srv *factstest.Server, p plant) *smallSite {
 	cmd.Env = append(os.Environ(), appVariable+"="+app, faultVariable+"="+p.fault, dsnVariable+"="+p.dsn)
 	cmd.Stdout, cmd.Stderr = output, output
 	cmd.Dir = dir // the folder of its files
-	groups := map[string][]int{"app": {start(t, cmd, app)}}
-	groups["nginx"] = []int{start(t, exec.Command(nginx, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;"), front)}
+	groups := map[string][]int{"app": {servertest.Start(t, cmd, app)}}
+	groups["nginx"] = []int{servertest.Start(t, exec.Command(nginx, "-p", dir, "-c", path("nginx.conf"), "-e", path("error.log"), "-g", "daemon off;"), front)}
 	target := iikanji.Target{Name: "small", Services: []iikanji.Service{
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: srv.Socket, Logs: []iikanji.Log{{Kind: "slow", Path: path("slow.log")}}},
 		{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Address: app, PIDs: []int{1 << 30} /* of a process that is gone: it was restarted */, Logs: []iikanji.Log{{Kind: "output", Path: path("app.log")}}},

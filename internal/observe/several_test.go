@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/facts/factstest"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // A lane is one web server, one app and one database of a site of several. The
@@ -36,7 +37,7 @@ func newLane(t *testing.T, name string, tcp bool) *lane {
 	t.Helper()
 	l := &lane{web: "edge-" + name, app: "shop-" + name, store: "db-" + name, folder: t.TempDir(), pids: map[string][]int{}}
 	var args []string
-	port := freeAddress(t)
+	port := servertest.FreeAddress(t)
 	if tcp {
 		args = []string{"--skip-networking=0", "--bind-address=127.0.0.1", "--port=" + port[strings.LastIndexByte(port, ':')+1:]}
 	}
@@ -84,7 +85,7 @@ func (l *lane) serve(t *testing.T, dsn, schema string) {
 	if err != nil {
 		nginx = "/usr/sbin/nginx"
 	}
-	app, front := freeAddress(t), freeAddress(t)
+	app, front := servertest.FreeAddress(t), servertest.FreeAddress(t)
 	conf := strings.NewReplacer("DIR", l.folder, "ROOT", l.folder, "APP", app, "NGINX", front).Replace(plantedConf)
 	if os.Geteuid() != 0 {
 		conf = strings.ReplaceAll(conf, "user root; ", "")
@@ -100,8 +101,8 @@ func (l *lane) serve(t *testing.T, dsn, schema string) {
 	}
 	cmd := exec.Command(self)
 	cmd.Env = append(os.Environ(), appVariable+"="+app, faultVariable+"=none", dsnVariable+"="+dsn)
-	l.pids[l.app] = []int{start(t, cmd, app)}
-	l.pids[l.web] = []int{start(t, exec.Command(nginx, "-p", l.folder, "-c", l.path("nginx.conf"), "-e", l.path("error.log"), "-g", "daemon off;"), front)}
+	l.pids[l.app] = []int{servertest.Start(t, cmd, app)}
+	l.pids[l.web] = []int{servertest.Start(t, exec.Command(nginx, "-p", l.folder, "-c", l.path("nginx.conf"), "-e", l.path("error.log"), "-g", "daemon off;"), front)}
 	l.url = "http://" + front
 	l.target = []iikanji.Service{
 		{Name: l.web, Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Address: front, PIDs: l.pids[l.web], Configs: []string{l.path("nginx.conf")},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // TestConformance runs the conformance suite of kinds with a real nginx and a real
@@ -61,6 +62,6 @@ func (s *testSite) state() (string, error) {
 		return "", err
 	}
 	_, second, err := s.get("/article/1")
-	runs := dial(s.cache) == nil
+	runs := servertest.Accepts(s.cacheAddress()) == nil
 	return fmt.Sprintf("%sthe same answer again: %v, varnish runs: %v", conf, first == second, runs), err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // TestVarnish: what a real Varnish does with the generated VCL. The subtests add to
@@ -296,7 +297,7 @@ func TestFull(t *testing.T) {
 		}
 	}
 	// An answer that the storage cannot hold is freed when it was sent.
-	if err := eventually(func() error {
+	if err := servertest.Eventually(func() error {
 		if n := s.stored(t, "Transient"); n > 1<<20 {
 			return fmt.Errorf("the storage without a limit has %d bytes", n)
 		}

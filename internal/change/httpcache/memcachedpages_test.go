@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // TestMemcachedConformance runs the conformance suite of kinds for what the act adds to
@@ -125,7 +126,7 @@ func (s *blogSite) testDown(t *testing.T) {
 	if err := s.restartCache(); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventually(func() error {
+	if err := servertest.Eventually(func() error {
 		if kept, err := s.keeps("/list?plain"); err != nil || !kept {
 			return fmt.Errorf("the list is kept: %v, %w", kept, err)
 		}
@@ -297,14 +298,14 @@ func (s *blogSite) testMemcachedRefused(t *testing.T) {
 // the undo.
 func testDirect(t *testing.T, s *testSite) {
 	c := s.apply(t, remedy("direct"))
-	if a, b := s.body(t, "/article/1"), s.body(t, "/article/1"); a == b || dial(s.cache) == nil {
+	if a, b := s.body(t, "/article/1"), s.body(t, "/article/1"); a == b || servertest.Accepts(s.cacheAddress()) == nil {
 		t.Errorf("%q and %q: Varnish is still in front, or runs", a, b)
 	}
 	if _, err := change.Plan(t.Context(), s.open(s.dir), remedy("direct")); err == nil || !strings.Contains(err.Error(), change.ErrNothing.Error()) {
 		t.Errorf("planned again: %v", err)
 	}
 	s.undo(t, c)
-	if _, err := os.Stat(s.enableFile()); err != nil || dial(s.cache) != nil {
+	if _, err := os.Stat(s.enableFile()); err != nil || servertest.Accepts(s.cacheAddress()) != nil {
 		t.Errorf("undone, Varnish does not run: %v", err)
 	}
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/iikanji/iikanji/internal/facts"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/pagegen"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // blogSource is an app. A page has a header with the number of requests that the app has
@@ -164,7 +165,7 @@ type blogSite struct {
 func newBlogSite(t *testing.T) *blogSite {
 	t.Helper()
 	app := changetest.NewApp(t, map[string]string{"go.mod": "module blog\n\ngo 1.24\n", "main.go": blogSource})
-	s := &blogSite{&testSite{dir: app.Dir, port: freePort(t), cache: freePort(t)}, app}
+	s := &blogSite{&testSite{dir: app.Dir, port: servertest.FreePort(t), cache: servertest.FreePort(t)}, app}
 	if changetest.ChildDir() != "" {
 		s.read(t)
 		return s
@@ -267,7 +268,7 @@ func (s *blogSite) conform(t *testing.T, act, effect string) {
 				return "", err
 			}
 			kept, err := s.keeps("/article/1?plain")
-			return fmt.Sprintf("%s%skept: %v, memcached runs: %v", conf, source, kept, dial(s.cache) == nil), err
+			return fmt.Sprintf("%s%skept: %v, memcached runs: %v", conf, source, kept, servertest.Accepts(s.cacheAddress()) == nil), err
 		},
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
 		Remedies: map[string]iikanji.Remedy{act: keptByTable(act)},
@@ -598,7 +599,7 @@ func (s *blogSite) testFull(t *testing.T) {
 		t.Error("a full cache keeps nothing")
 	}
 	// nginx's cache manager looks after 10 s at the latest whether the cache is over its size.
-	err := eventually(func() error {
+	err := servertest.Eventually(func() error {
 		var size int64
 		err := filepath.WalkDir(filepath.Join(s.dir, pagesZone), func(_ string, d fs.DirEntry, err error) error {
 			if errors.Is(err, fs.ErrNotExist) {

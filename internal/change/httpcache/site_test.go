@@ -24,6 +24,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // siteConf is nginx's configuration: %[1]s is the folder, %[2]d nginx's port, %[3]s
@@ -81,7 +82,7 @@ func newTestSite(t *testing.T) *testSite {
 		s.read(t)
 		return s
 	}
-	s := &testSite{storage: "malloc,16m", options: []string{"-p", quick}, port: freePort(t), cache: freePort(t)}
+	s := &testSite{storage: "malloc,16m", options: []string{"-p", quick}, port: servertest.FreePort(t), cache: servertest.FreePort(t)}
 	s.command = s.varnishd
 	var err error
 	if s.dir, err = os.MkdirTemp("", "cache"); err != nil { // short, because of the socket in it
@@ -131,15 +132,14 @@ func (s *testSite) read(t *testing.T) {
 func (s *testSite) startNginx(t *testing.T) {
 	t.Helper()
 	cmd := exec.Command("nginx", append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
-	cmd.SysProcAttr, cmd.Stderr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}, t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = cmd.Process.Signal(syscall.SIGTERM); _ = cmd.Wait() })
-	if err := eventually(func() error { return dial(s.port) }); err != nil {
-		t.Fatal(err)
-	}
+	servertest.Start(t, cmd, s.address())
 }
+
+// address is where nginx listens.
+func (s *testSite) address() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
+
+// cacheAddress is where the cache listens.
+func (s *testSite) cacheAddress() string { return "127.0.0.1:" + strconv.Itoa(s.cache) }
 
 // control is the socket of the supervisor of the cache.
 func (s *testSite) control() string { return filepath.Join(s.dir, "cache-control") }
@@ -190,11 +190,11 @@ func (s *testSite) restartCache() error {
 	if err := s.run.Start(); err != nil {
 		return err
 	}
-	return eventually(func() error { return dial(s.cache) })
+	return servertest.Eventually(func() error { return servertest.Accepts(s.cacheAddress()) })
 }
 
 func (s *testSite) varnishd() *exec.Cmd {
-	return exec.Command("varnishd", append([]string{"-F", "-j", "none", "-T", "none", "-n", filepath.Join(s.dir, "varnish"), "-a", fmt.Sprintf("127.0.0.1:%d", s.cache),
+	return exec.Command("varnishd", append([]string{"-F", "-j", "none", "-T", "none", "-n", filepath.Join(s.dir, "varnish"), "-a", s.cacheAddress(),
 		"-s", s.storage, "-f", filepath.Join(s.dir, "conf/pages.vcl")}, s.options...)...)
 }
 
@@ -219,34 +219,6 @@ func (s *testSite) askRestart(context.Context) error {
 	answer, err := bufio.NewReader(c).ReadString('\n')
 	if err == nil && answer != "ok\n" {
 		err = errors.New(answer)
-	}
-	return err
-}
-
-func dial(port int) error {
-	c, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if err == nil {
-		err = c.Close()
-	}
-	return err
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-func eventually(f func() error) error {
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if err = f(); err == nil {
-			return nil
-		}
 	}
 	return err
 }
@@ -280,9 +252,9 @@ func (s *testSite) open(dir string) *change.Site {
 				if err != nil {
 					return err
 				}
-				return eventually(func() error { return s.replaced(before) })
+				return servertest.Eventually(func() error { return s.replaced(before) })
 			}},
-		"pages": {Engine: iikanji.EngineVarnish, Address: fmt.Sprintf("127.0.0.1:%d", s.cache), Memory: 16 << 20,
+		"pages": {Engine: iikanji.EngineVarnish, Address: s.cacheAddress(), Memory: 16 << 20,
 			Config: filepath.Join(dir, "conf/pages.vcl"), EnableFile: s.enableFile(), Restart: s.askRestart,
 			Check: func(ctx context.Context, path string) error {
 				return run(ctx, "varnishd", append([]string{"-C", "-j", "none", "-f", path}, s.options...)...)

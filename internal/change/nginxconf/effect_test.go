@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // A clockApp answers with the time, the number of the request and the client's headers.
@@ -77,7 +78,7 @@ func TestCacheAsksOnce(t *testing.T) {
 		}
 		conns = append(conns, c)
 	}
-	if err := eventually(func() error {
+	if err := servertest.Eventually(func() error {
 		if app.asked.Load() == 0 {
 			return errors.New("nothing reached the app")
 		}

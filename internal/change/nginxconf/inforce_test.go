@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // readBackSite is a real nginx with an executor whose history is new.
@@ -127,7 +128,7 @@ func TestReadBackWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := eventually(func() error { // a process that has ended has no title
+	if err := servertest.Eventually(func() error { // a process that has ended has no title
 		if title(pids[0]) != "" {
 			return errors.New("the killed worker still runs")
 		}

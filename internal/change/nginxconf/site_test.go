@@ -15,13 +15,13 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 const program = "/usr/sbin/nginx"
@@ -99,7 +99,7 @@ func startSite(t *testing.T, handler http.Handler, files map[string]string) *tes
 	}
 	app.Start()
 	t.Cleanup(app.Close)
-	s.port = freePort(t)
+	s.port = servertest.FreePort(t)
 	for path, text := range files {
 		if strings.HasPrefix(path, "conf/") {
 			text = fmt.Sprintf(text+"%[4]s", s.dir, s.port, app.Listener.Addr(), "")
@@ -116,50 +116,12 @@ func startSite(t *testing.T, handler http.Handler, files map[string]string) *tes
 		_ = os.Chmod(dir, 0o755) // nginx's workers do not run as root
 	}
 	cmd := exec.Command(program, append(s.args("conf/nginx.conf"), "-g", "daemon off;")...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	cmd.Stderr = t.Output()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		_ = cmd.Wait()
-	})
-	if err := eventually(func() error { c, err := net.Dial("tcp", s.address()); return errors.Join(err, closed(c)) }); err != nil {
-		t.Fatal(err)
-	}
+	servertest.Start(t, cmd, s.address())
 	return s
 }
 
 // address is where nginx listens.
 func (s *testSite) address() string { return "127.0.0.1:" + strconv.Itoa(s.port) }
-
-func closed(c net.Conn) error {
-	if c == nil {
-		return nil
-	}
-	return c.Close()
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
-}
-
-func eventually(f func() error) error {
-	var err error
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if err = f(); err == nil {
-			return nil
-		}
-	}
-	return err
-}
 
 func (s *testSite) args(conf string) []string {
 	if !filepath.IsAbs(conf) {
@@ -192,7 +154,7 @@ func (s *testSite) open(dir string) *change.Site {
 			if err := run(ctx, append([]string{"-s", "reload"}, s.args("conf/nginx.conf")...)...); err != nil {
 				return err
 			}
-			return eventually(func() error { return s.replaced(before) })
+			return servertest.Eventually(func() error { return s.replaced(before) })
 		},
 	}
 	target := iikanji.Target{Services: []iikanji.Service{{Name: "app", Socket: filepath.Join(dir, "app.sock")}}}

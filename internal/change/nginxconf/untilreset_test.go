@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // A resetApp answers every GET with the version of its data and the number of the
@@ -165,7 +166,7 @@ func abandoned(t *testing.T, app *resetApp, s *testSite) {
 	if _, err := io.WriteString(c, "POST /initialize HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventually(func() error {
+	if err := servertest.Eventually(func() error {
 		if app.resets.Load() == before {
 			return errors.New("the reset has not reached the app")
 		}
@@ -179,7 +180,7 @@ func abandoned(t *testing.T, app *resetApp, s *testSite) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := eventually(func() error { // nginx has seen it, and logs "client closed request"
+	if err := servertest.Eventually(func() error { // nginx has seen it, and logs "client closed request"
 		text, err := os.ReadFile(filepath.Join(s.dir, "access.log"))
 		if err == nil && !strings.Contains(string(text), `POST /initialize HTTP/1.1" 499 `) {
 			err = errors.New("nginx has not noticed")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // TestWithValues reads the command lines of titles.
@@ -29,7 +31,7 @@ func TestWithValues(t *testing.T) {
 // TestReplaceNginx starts a real nginx again that was started with directives on its
 // command line, as supervisors and containers do.
 func TestReplaceNginx(t *testing.T) {
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), servertest.FreeAddress(t)
 	conf := fmt.Sprintf("pid %[1]s/nginx.pid;\nevents {}\nhttp {\n\taccess_log off;\n\tclient_body_temp_path %[1]s; proxy_temp_path %[1]s; fastcgi_temp_path %[1]s; uwsgi_temp_path %[1]s; scgi_temp_path %[1]s;\n"+
 		"\tserver { listen %[2]s; return 200 \"$nginx_version\"; }\n}\n", dir, address)
 	if err := os.WriteFile(filepath.Join(dir, "nginx.conf"), []byte(conf), 0o644); err != nil {

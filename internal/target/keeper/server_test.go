@@ -15,20 +15,6 @@ import (
 	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
-// freeAddress is an address of this machine at which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return address
-}
-
 // begin starts a real server, which ends with the test.
 func begin(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()

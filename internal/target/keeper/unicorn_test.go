@@ -7,12 +7,14 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // TestReplaceUnicorn starts a real unicorn again as it was found, though it has written a
 // title over its command line.
 func TestReplaceUnicorn(t *testing.T) {
-	dir, address := t.TempDir(), freeAddress(t)
+	dir, address := t.TempDir(), servertest.FreeAddress(t)
 	for name, text := range map[string]string{"config.ru": "run ->(e) { [200, {}, [ENV['WHO'].to_s]] }\n", "uni.rb": "worker_processes 1\nlisten '" + address + "'\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
