@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -29,7 +29,7 @@ demo: setup build
 # and lint uses the CPU meanwhile. The binary is built without -trimpath, so that its
 # compiled packages are those of vet, staticcheck and the tests without the detector.
 check: setup-check
-	@mkdir -p .cache && rm -f .cache/times
+	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
 	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
 	@nice -n 5 scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill $$lint 2>/dev/null' INT TERM; \
@@ -38,6 +38,7 @@ check: setup-check
 	cat .cache/lint.log; \
 	[ $$tests -eq 0 ] && [ $$linted -eq 0 ]
 	@scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone
+	@scripts/timed.sh test-repeat $(MAKE) --no-print-directory test-repeat
 	@scripts/timed.sh
 	@echo "make check: all passed"
 
@@ -69,9 +70,13 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-plain test-long test-rest test-race test-alone: export GORACE = atexit_sleep_ms=10
+test test-together test-plain test-long test-rest test-race test-alone test-repeat: export GORACE = atexit_sleep_ms=10
 
-test: test-together test-alone
+test:
+	@rm -rf .cache/repeat
+	@$(MAKE) --no-print-directory test-together
+	@$(MAKE) --no-print-directory test-alone
+	@$(MAKE) --no-print-directory test-repeat
 
 # The packages whose tests take longest start first, so that none of them is left
 # alone at the end.
@@ -122,7 +127,8 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 
 # lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
 # debug information of the test programs, which is a third of the work of linking them.
-GOTEST = go test -vet=off -ldflags=-w -timeout 60m
+# A test that fails beside others is repeated alone: see docs/adr/0011.
+GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-w -timeout 60m
 TEST = $(GOTEST) -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
@@ -151,6 +157,10 @@ test-rest: test-plain
 test-alone:
 	$(GOTEST) -race -p 1 -run 'UnderLoad$$' \
 		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u)
+
+# Tests that failed beside others, one after the other.
+test-repeat:
+	@scripts/repeat.sh alone
 
 # Random inputs are no part of `check`, which replays the committed ones: see
 # docs/adr/0008. fuzz-grow also commits to testdata/fuzz what it found.

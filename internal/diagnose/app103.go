@@ -96,7 +96,7 @@ func (v *view) ofPool(p pool) []iikanji.Finding {
 		return []iikanji.Finding{{Code: "APP104", Where: p.app,
 			Claim:    fmt.Sprintf("%d connections mostly wait for each other's locks: fewer would do the same work", p.size),
 			Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.locked(), 0, 0.3),
-			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("try a pool of %d connections", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: p.app, Says: fmt.Sprintf("try a pool of %d connections, if no request needs a second one while it holds one", n)}}}}
 	}
 	if p.size >= poolMost || v.locked() > poolLocked*v.seconds || v.binding.Resource == "cpu" {
 		return nil

@@ -63,8 +63,8 @@ func (v *view) open() float64 {
 	return float64(n)
 }
 
-// keepConnections are the remedies of connections that come and go: a pool whose
-// idle connections are as many as its open ones, for apps in Go; the option of the
+// keepConnections are the remedies of connections that come and go: a pool that keeps
+// idle connections, for apps in Go; the option of the
 // framework for others.
 func (v *view) keepConnections() []iikanji.Remedy {
 	var out []iikanji.Remedy
@@ -75,7 +75,7 @@ func (v *view) keepConnections() []iikanji.Remedy {
 			continue
 		}
 		n := fmt.Sprint(v.wantedPool(name))
-		out = append(out, iikanji.Remedy{Kind: "appenv", Target: name, Says: "use a pool of " + n + " connections, and keep as many idle as open", Args: map[string]string{"pool": n}})
+		out = append(out, iikanji.Remedy{Kind: "appenv", Target: name, Says: "keep " + n + " connections to the database open when they are idle", Args: map[string]string{"pool": n}})
 	}
 	return out
 }

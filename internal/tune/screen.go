@@ -33,12 +33,12 @@ type screening struct {
 	binding string                     // the limit under which they were screened
 }
 
-// screened is what a screening found of a candidate.
-func (q *queue) screened(c Candidate) (judge.Screening, bool) {
+// screened is what a screening found of a candidate with a key.
+func (q *queue) screened(key string) (judge.Screening, bool) {
 	if q.screening.binding != q.binding() {
 		return judge.Screening{}, false
 	}
-	s, ok := q.screening.found[c.Key()]
+	s, ok := q.screening.found[key]
 	return s, ok
 }
 
@@ -46,7 +46,7 @@ func (q *queue) screened(c Candidate) (judge.Screening, bool) {
 func (q *queue) believe(cs []Candidate) []Candidate {
 	cs = slices.Clone(cs)
 	for i := range cs {
-		if s, ok := q.screened(cs[i]); ok {
+		if s, ok := q.screened(cs[i].Key()); ok {
 			cs[i].Chance, cs[i].Gain = s.Belief(cs[i].Chance)
 			cs[i].Gain = max(0, cs[i].Gain)
 		}
@@ -65,10 +65,10 @@ func (q *queue) factors(first Candidate) []Candidate {
 		return nil // each run of a design would build the app anew
 	}
 	parts := slices.DeleteFunc(q.handful(first, mostFactors), func(c Candidate) bool {
-		_, known := q.screened(c)
+		_, known := q.screened(c.Key())
 		return known || q.screening.broken[c.Key()]
 	})
-	if _, known := q.screened(first); known || q.screening.broken[first.Key()] || q.ledger.Open != nil {
+	if _, known := q.screened(first.Key()); known || q.screening.broken[first.Key()] || q.ledger.Open != nil {
 		return nil
 	}
 	for len(parts) >= leastFactors {
@@ -84,18 +84,18 @@ func (q *queue) factors(first Candidate) []Candidate {
 // unscreened is the handful to try together where the time does not suffice for a
 // screening; nil if the candidate was screened: it is tried alone.
 func (q *queue) unscreened(first Candidate) []Candidate {
-	if _, known := q.screened(first); known {
+	if _, known := q.screened(first.Key()); known {
 		return nil
 	}
 	return slices.DeleteFunc(q.handful(first, mostParts), func(c Candidate) bool {
-		_, known := q.screened(c)
+		_, known := q.screened(c.Key())
 		return known
 	})
 }
 
 // screen makes the runs of a factorial design and notes what each part brings. About
 // half of the parts are applied in each run. Those that the design
-// proves are then tried together, as one change. tried is false if there was
+// favours are then tried together, as one change. tried is false if there was
 // nothing to screen or if the design could not be finished.
 func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err error) {
 	if len(parts) < leastFactors {
@@ -128,25 +128,40 @@ func (t *Tuner) screen(ctx context.Context, parts []Candidate) (tried bool, err 
 	return true, t.favoured(ctx, d.parts)
 }
 
-// favoured tries the parts that a screening proved, as one change if there are
-// several.
+// A screening favours a candidate that it does not prove if its gain on ln(score) is
+// considerable, and would be as large by chance in one of ten screenings. A smaller one
+// is worth less than the risk to keep a change without an effect.
+const (
+	favours      = 0.1
+	considerable = 0.05
+)
+
+// favoured tries the parts that a screening favours, as one change if there are
+// several. Each alone would need many pairs more, and their sum needs few.
 func (t *Tuner) favoured(ctx context.Context, parts []Candidate) error {
 	var best []Candidate
 	for _, p := range parts {
-		if s, ok := t.screened(p); ok && s.Proven(judge.LeastWorth) {
+		if s, ok := t.screened(p.Key()); ok && (s.Proven(judge.LeastWorth) || s.P <= favours && s.Effect >= considerable) {
 			best = append(best, p)
 		}
 	}
 	if len(best) < 2 {
 		return nil // the queue has it first
 	}
-	_, err := t.together(ctx, best, "the screening proved a gain of each")
+	_, err := t.together(ctx, best, "the screening favours each")
 	return err
+}
+
+// proved reports whether a screening under the present limit proved a gain of a
+// candidate.
+func (q *queue) proved(key string) bool {
+	s, ok := q.screened(key)
+	return ok && s.Proven(judge.LeastWorth)
 }
 
 // alone is the verdict of a screening on one change; nil if it proved no gain.
 func (q *queue) alone(c Candidate, planned *iikanji.Change) *iikanji.Verdict {
-	s, ok := q.screened(c)
+	s, ok := q.screened(c.Key())
 	if !ok || !s.Proven(judge.Worth(planned)) {
 		return nil
 	}

@@ -19,7 +19,7 @@ func (q *queue) better(v iikanji.Verdict, looks stats.Looks, changes int) bool {
 	sd := q.judge.Prior.SD()
 	ahead := promise(v, sd, looks)
 	little := len(v.Tried) > 1 && ahead < hopeless // nothing comes of it even if there is time
-	if changes > 1 {                               // a bundle is never ended for another candidate
+	if changes > 1 || q.proved(q.under) {          // neither is ended for another candidate
 		return little
 	}
 	if q.due() && q.timeFor() < lastCall*q.cost {

@@ -21,7 +21,7 @@ type wanted struct {
 	DSN dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
 	// SQLite has the settings of connections to SQLite files.
 	SQLite pragmas `arg:"sqlite" help:"settings of each connection to SQLite files, joined by &: synchronous (OFF, NORMAL, FULL, EXTRA) and journal_mode (DELETE, TRUNCATE, PERSIST), as synchronous=OFF"`
-	Pool   int     `arg:"pool" range:"1,10000" help:"how many connections to the database may be open, and stay open when idle"`
+	Pool   int     `arg:"pool" range:"1,10000" help:"how many connections to the database may be open at least, and stay open when idle; a higher limit stays"`
 	Log    string  `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
 	Trace  string  `arg:"trace" oneof:"off" help:"off: the variable that names the trace of the SQLite statements becomes empty"`
 }

@@ -148,7 +148,7 @@ func (w *wanted) says() string {
 		parts = append(parts, "open SQLite files with "+p.name+" = "+p.value)
 	}
 	if w.Pool > 0 {
-		parts = append(parts, fmt.Sprintf("a pool of %d connections", w.Pool))
+		parts = append(parts, fmt.Sprintf("a pool of at least %d connections", w.Pool))
 	}
 	if w.quiet() {
 		parts = append(parts, "no debug log and no line per request")

@@ -11,15 +11,18 @@ const (
 	setIdle = "SetMaxIdleConns"
 )
 
-// setPool sets the maximum of open connections, and the same maximum of idle
-// ones: with the driver's default of two idle connections, a larger pool
-// reconnects all the time.
+// setPool lets n connections at least be open, and keeps n idle ones: with
+// database/sql's default of two idle connections, a larger pool reconnects all the time.
+//
+// It lowers no limit and adds none. A request that reads rows or has a transaction may
+// need a second connection for another statement. Where as many requests as the limit
+// do so at once, each waits for the others, until a time-out.
 func (src *source) setPool(n int) error {
 	found := 0
 	for _, f := range src.files {
 		found += f.setPools(n)
 	}
-	if found == 0 { // no limit yet: add one after the opening
+	if found == 0 { // no limit of open connections: keep idle ones after the opening
 		for _, f := range src.files {
 			found += f.addPools(n)
 		}
@@ -39,18 +42,27 @@ func (f *file) setPools(n int) (found int) {
 				continue
 			}
 			found++
-			f.replace(size, strconv.Itoa(n))
+			if f.below(size, n) {
+				f.replace(size, strconv.Itoa(n))
+			}
 			idle := f.idle(db, list)
 			if idle == nil {
 				f.after(stmt, db+"."+setIdle+"("+strconv.Itoa(n)+")")
 				continue
 			}
-			if now, err := strconv.Atoi(f.code(idle)); err != nil || now < n {
+			if f.below(idle, n) || f.code(idle) == "0" { // none are kept
 				f.replace(idle, strconv.Itoa(n))
 			}
 		}
 	})
 	return found
+}
+
+// below reports whether a limit is a number below n. Numbers below 1 are no limit of
+// open connections.
+func (f *file) below(limit ast.Expr, n int) bool {
+	now, err := strconv.Atoi(f.code(limit))
+	return err == nil && now > 0 && now < n
 }
 
 // limits parses a statement as a call of a pool's method with one argument.
@@ -81,8 +93,8 @@ func (f *file) idle(db string, list []ast.Stmt) (size ast.Expr) {
 	return size
 }
 
-// addPools adds the calls after each opening of a database and the handling of
-// its error.
+// addPools adds the call after each opening of a database and the handling of its
+// error.
 func (f *file) addPools(n int) (found int) {
 	f.lists(func(list []ast.Stmt) {
 		for i, stmt := range list {
@@ -106,8 +118,11 @@ func (f *file) addPools(n int) (found int) {
 				at = checked(list, i)
 			}
 			found++
-			f.after(list[at], db+"."+setOpen+"("+strconv.Itoa(n)+")")
-			f.after(list[at], db+"."+setIdle+"("+strconv.Itoa(n)+")")
+			if idle := f.idle(db, list); idle == nil {
+				f.after(list[at], db+"."+setIdle+"("+strconv.Itoa(n)+")")
+			} else if f.below(idle, n) || f.code(idle) == "0" {
+				f.replace(idle, strconv.Itoa(n))
+			}
 		}
 	})
 	return found

@@ -205,7 +205,33 @@ func main() {
 	third.SetMaxOpenConns(<20|40>); third.SetMaxIdleConns(50)
 }
 `},
-	{"pool without a bound", "pool=40", `package main
+	{"a higher or computed limit", "pool=8", `package main
+
+import "database/sql"
+
+func main() {
+	db, _ := sql.Open("mysql", "/")
+	db.SetMaxOpenConns(30)<|
+	db.SetMaxIdleConns(8)>
+	other, _ := sql.Open("mysql", "/")
+	other.SetMaxOpenConns(size()); other.SetMaxIdleConns(<0|8>)
+	third, _ := sql.Open("mysql", "/")
+	third.SetMaxOpenConns(0); third.SetMaxIdleConns(<2|8>)
+}
+
+func size() int { return 30 }
+`},
+	{"idle connections without a bound", "pool=8", `package main
+
+import "database/sql"
+
+func main() {
+	db, _ := sql.Open("mysql", "/")
+	db.SetMaxIdleConns(<4|8>)
+	other, _ := sql.Open("mysql", "/")
+	other.SetMaxIdleConns(16)
+}
+`}, {"pool without a bound", "pool=40", `package main
 
 import "github.com/jmoiron/sqlx"
 
@@ -218,7 +244,6 @@ func main() {
 	if err != nil {
 		panic(err)
 	}<|
-	a.db.SetMaxOpenConns(40)
 	a.db.SetMaxIdleConns(40)>
 }
 `},
