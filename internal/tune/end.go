@@ -63,7 +63,10 @@ func (t *endPhase) prove(ctx context.Context) error {
 	if err := t.rehearse(ctx); err != nil {
 		return err
 	}
-	return t.compare(ctx)
+	if err := t.compare(ctx); err != nil {
+		return err
+	}
+	return t.undoHarm(ctx)
 }
 
 // noteBounds notes that the load generator was the limit of the final site's runs.

@@ -70,6 +70,7 @@ type meadow struct {
 	sigma   float64
 	level   float64            // of the machine, on ln(score)
 	effects map[string]float64 // on ln(score), of "name=value"
+	long    map[string]float64 // more of them in runs of a minute
 	breaks  map[string]bool    // "name=value" that fail the checks
 	now     time.Time
 	runs    int
@@ -112,6 +113,9 @@ func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, strin
 	run := &iikanji.Run{ID: id, Began: m.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Steps: []iikanji.StepStat{{Count: 1000}}}
 	for name := range m.on() {
 		y += m.effects[name]
+		if spec.Load >= time.Minute {
+			y += m.long[name]
+		}
 		if m.breaks[name] {
 			run.Outcome = iikanji.Failed
 			run.Reasons = []string{name + " breaks it"}
