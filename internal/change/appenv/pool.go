@@ -45,14 +45,7 @@ func (f *file) setPools(n int) (found int) {
 			if f.below(size, n) {
 				f.replace(size, strconv.Itoa(n))
 			}
-			idle := f.idle(db, list)
-			if idle == nil {
-				f.after(stmt, db+"."+setIdle+"("+strconv.Itoa(n)+")")
-				continue
-			}
-			if f.below(idle, n) || f.code(idle) == "0" { // none are kept
-				f.replace(idle, strconv.Itoa(n))
-			}
+			f.keepIdle(db, list, stmt, n)
 		}
 	})
 	return found
@@ -93,6 +86,18 @@ func (f *file) idle(db string, list []ast.Stmt) (size ast.Expr) {
 	return size
 }
 
+// keepIdle lets a pool keep n idle connections at least. Where the list has no call that
+// limits them, it is added after a statement.
+func (f *file) keepIdle(db string, list []ast.Stmt, stmt ast.Stmt, n int) {
+	idle := f.idle(db, list)
+	switch {
+	case idle == nil:
+		f.after(stmt, db+"."+setIdle+"("+strconv.Itoa(n)+")")
+	case f.below(idle, n) || f.code(idle) == "0": // 0: none are kept
+		f.replace(idle, strconv.Itoa(n))
+	}
+}
+
 // addPools adds the call after each opening of a database and the handling of its
 // error.
 func (f *file) addPools(n int) (found int) {
@@ -118,11 +123,7 @@ func (f *file) addPools(n int) (found int) {
 				at = checked(list, i)
 			}
 			found++
-			if idle := f.idle(db, list); idle == nil {
-				f.after(list[at], db+"."+setIdle+"("+strconv.Itoa(n)+")")
-			} else if f.below(idle, n) || f.code(idle) == "0" {
-				f.replace(idle, strconv.Itoa(n))
-			}
+			f.keepIdle(db, list, list[at], n)
 		}
 	})
 	return found
