@@ -385,7 +385,7 @@ func longer(t *testing.T, enough func(*iikanji.Run, map[string]float64) bool, ru
 	return r, gauges
 }
 
-// positive reports whether gauges are.
+// positive reports whether each of some gauges is above 0.
 func positive(gauges map[string]float64, names ...string) bool {
 	return !slices.ContainsFunc(names, func(name string) bool { return gauges[name] == 0 })
 }
@@ -402,14 +402,14 @@ func TestPerfectApp(t *testing.T) {
 	} {
 		enough := func(run *iikanji.Run, gauges map[string]float64) bool {
 			few := slices.ContainsFunc(run.Points, func(p iikanji.PointStat) bool { return p.Count < 2 })
-			return positive(gauges, c.wanted...) && (c.level == noLevel || !few)
+			return positive(gauges, c.wanted...) && !few
 		}
 		run, gauges := longer(t, enough, func(load time.Duration) (*iikanji.Run, map[string]float64) {
 			app := newPerfectApp()
 			return runPerfect(t, app.data, app.routes(), c.level, load)
 		})
 		if !enough(run, gauges) {
-			t.Errorf("level %d: want each of %q, and each point twice: %+v", c.level, c.wanted, run.Points)
+			t.Errorf("level %d: want each of %q, and each point twice: %v, %+v", c.level, c.wanted, gauges, run.Points)
 		}
 		t.Logf("level %d: score %.0f, %v %v, %v", c.level, run.Score, run.Outcome, run.Reasons, gauges)
 	}

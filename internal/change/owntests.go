@@ -232,8 +232,8 @@ func (s *Site) hiddenFolders() []string {
 }
 
 // asApp returns the words to put before a command, so that it runs with the account of the
-// service's processes. Without a process, the account is nobody. It is nobody for processes
-// of root, too: root must not run code that the app's account may have written.
+// service's processes. It takes the account named nobody if no process is known, and if the
+// processes run as root: root must not run code that the app's account may have written.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
 	if svc.Processes != nil {

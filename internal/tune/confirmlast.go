@@ -14,8 +14,8 @@ func (t *endPhase) confirmsLast() bool {
 	return t.scarce() && t.options.Full == t.options.Short && t.ledger.Open != nil && t.nothing() && t.tailLeft() < 2*t.cost
 }
 
-// proveOpen is prove for an unconfirmed change. If the comparison does not confirm it,
-// the change is undone, and there is no headline.
+// proveOpen does what prove does, for a change that is not confirmed yet. If the last
+// comparison does not confirm the change, it undoes it and clears the ratio of the outcome.
 func (t *endPhase) proveOpen(ctx context.Context) error {
 	t.note("the runs of the last comparison also confirm what was kept: there was no time for other runs")
 	if err := t.prove(ctx); err != nil {

@@ -363,10 +363,10 @@ type comparison struct {
 	on    bool // all changes in force are applied
 	pairs []judge.Pair
 	why   string // why the latest pair is void
-	// before is a run of the untouched site right before the comparison, which serves
-	// as that of its first pair; nil if there is none. used: it served.
+	// before is a run of the untouched site that was made right before the comparison,
+	// or nil. The first pair may use it as its A.
 	before *iikanji.Run
-	used   bool
+	used   bool // the first pair used before
 }
 
 // pair runs the n-th pair; the first one starts in the final state.

@@ -116,8 +116,8 @@ type Attempt struct {
 	Verdict iikanji.Verdict    `json:"verdict"`
 	// Skipped is why there was no trial; "" if there was one.
 	Skipped string `json:"skipped,omitempty"`
-	// Parked attempts are tried again once the bottleneck is no longer Binding, or once
-	// a change was kept that makes them promise more.
+	// Parked: the trial decided nothing. The candidate is tried again when another
+	// resource than Binding is the limit, or when a kept change raises its expected gain.
 	Parked  bool   `json:"parked,omitempty"`
 	Binding string `json:"binding,omitempty"`
 	// Deferred attempts were ended early for a candidate that promised more, and

@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// TestTuneScreen: many candidates, a few of which help, are screened in one factorial
-// design; what it proves is kept, with an interval of its own, and the rest is
-// undone. Two of the candidates write the same file, so that one is planned on
-// the other.
+// TestTuneScreen screens many candidates in one factorial design. A few of them help.
+// Those that the design proves are kept, each with its own interval, and the others are
+// undone. Two candidates write the same file, so the second one is planned on the state
+// that the first one leaves.
 func TestTuneScreen(t *testing.T) {
 	m, tu := newMeadow(t, 50)
 	tu.Options.Time = 15 * time.Minute

@@ -231,7 +231,8 @@ func main() {
 	other, _ := sql.Open("mysql", "/")
 	other.SetMaxIdleConns(16)
 }
-`}, {"pool without a bound", "pool=40", `package main
+`},
+	{"pool without a bound", "pool=40", `package main
 
 import "github.com/jmoiron/sqlx"
 

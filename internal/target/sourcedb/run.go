@@ -48,7 +48,7 @@ type scope struct {
 type call struct {
 	done   bool
 	result value
-	// maybe are results of branches of which it is not known whether they are taken.
+	// maybe are results of branches that may or may not be taken.
 	maybe []value
 	last  value // of the last expression: Ruby's result
 }

@@ -158,7 +158,7 @@ func compact(list []string) []string {
 	return out
 }
 
-// merged is a value after a branch of which it is not known whether it is taken.
+// merged is a value after a branch that may or may not be taken.
 func merged(old, new value, path string, line int) value {
 	if same, known := equal(old, new); known && same {
 		return old
