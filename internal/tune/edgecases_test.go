@@ -86,6 +86,61 @@ func TestTuneProvisionalFails(t *testing.T) {
 	}
 }
 
+// TestTuneBundleOnProvisional has a bundle with a part that is built on a change of the
+// fast lane which later runs do not confirm. The whole bundle must be undone with it and
+// tried again: without that part, the others have no proof.
+func TestTuneBundleOnProvisional(t *testing.T) {
+	m, tu := newMeadow(t, 12)
+	tu.Options.Time = 270 * time.Second // too little for a trial of each
+	m.effects = map[string]float64{"luck=2": 0.05, "a=1": 0.05, "b=1": 0.05}
+	seen := 0
+	m.at = func(int) {
+		if m.on()["luck=1"] {
+			seen++
+			m.effects["luck=1"] = -0.01
+			if seen == 1 {
+				m.effects["luck=1"] = math.Log(3)
+			}
+		}
+	}
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		f := []iikanji.Finding{turn("DB101", "luck", "1", 8)}
+		for i, name := range []string{"luck=2", "a=1", "b=1"} {
+			if name, value, _ := strings.Cut(name, "="); seen > 0 && !on[name+"="+value] {
+				f = append(f, turn(fmt.Sprint("WEB10", i), name, value, 0.3))
+			}
+		}
+		return f
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.wantInForce(tu, "at the end")
+	bundles, undone := 0, 0
+	for _, a := range out.Attempts {
+		if a.Kind() == bundleKind {
+			bundles++
+			if strings.Contains(a.Verdict.Why, "built on was undone") {
+				undone++
+			}
+		}
+	}
+	if undone != 1 || bundles < 2 {
+		t.Errorf("%d bundles, %d of them undone: %v", bundles, undone, m.calls(out))
+	}
+	if on := m.on(); !on["luck=2"] || !on["a=1"] || !on["b=1"] {
+		t.Errorf("the site is %v, calls %v", on, m.calls(out))
+	}
+	for _, id := range tu.ledger.InForce {
+		if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool {
+			return a.Verdict.Call == iikanji.Keep && slices.Contains(a.Changes, id)
+		}) {
+			t.Errorf("change %d is in force, and no attempt that has it was kept", id)
+		}
+	}
+}
+
 // TestTuneLimitMoves checks that a parked change is tried again when another
 // resource is the limit.
 func TestTuneLimitMoves(t *testing.T) {

@@ -234,6 +234,14 @@ func (t *endPhase) undoDoubtful(ctx context.Context, left []keep) error {
 		if k.part >= 0 || !a.weak() || a.Verdict.Doubt < mostDoubt {
 			continue
 		}
+		above, err := t.above(k.ids)
+		if err != nil {
+			return err
+		}
+		if len(above) > 0 { // they would be undone with it, and there is no time to try them again
+			t.note("%s stays: its gain is doubtful, but %d later changes are built on it", a.Says, len(above))
+			continue
+		}
 		why := "its gain is doubtful, and there was no time to prove it again"
 		if err := t.takeBack(ctx, k.ids, why); err != nil {
 			return err

@@ -39,8 +39,8 @@ func (s *restorer) wiped(ctx context.Context, changes []*iikanji.Change) (bool, 
 	return false, nil
 }
 
-// takeBack undoes changes that are in force. Later changes of the same places are
-// undone with them, and tried again.
+// takeBack undoes changes that are in force. Later changes of the same places, and the
+// bundles that have such a change, are undone with them and tried again.
 func (s *restorer) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
 	above, err := s.above(gone)
 	if err != nil {
@@ -71,9 +71,39 @@ func (s *restorer) takeBack(ctx context.Context, gone []iikanji.ChangeID, why st
 	return s.save()
 }
 
-// above are the changes in force that were applied later than those of below and
-// alter one of their places, directly or by way of another change above.
+// above are the changes in force that must be undone with those of below: those that
+// were applied later and alter one of their places, directly or by way of another change
+// above, and the other changes of a bundle that loses one in this way. A bundle was
+// proven as a whole. The rest of it would stay without a proof, and its findings would
+// count as cured.
 func (s *restorer) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+	gone := slices.Clone(below)
+	for {
+		on, err := s.builtOn(gone)
+		if err != nil {
+			return nil, err
+		}
+		lost := slices.Concat(gone[len(below):], on)
+		for i := range s.ledger.Attempts {
+			if ids := s.ledger.inForceOf(&s.ledger.Attempts[i]); haveCommon(ids, lost) {
+				on = append(on, ids...)
+			}
+		}
+		before := len(gone)
+		for _, id := range on {
+			if !slices.Contains(gone, id) {
+				gone = append(gone, id)
+			}
+		}
+		if len(gone) == before {
+			return gone[len(below):], nil
+		}
+	}
+}
+
+// builtOn are the changes in force besides those of below that were applied later than
+// one of them and alter one of its places, directly or by way of another such change.
+func (s *restorer) builtOn(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 	var above []iikanji.ChangeID
 	places := map[string]bool{}
 	for _, id := range s.ledger.InForce {
@@ -92,4 +122,9 @@ func (s *restorer) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 		}
 	}
 	return above, nil
+}
+
+// haveCommon reports whether two lists of changes have one in common.
+func haveCommon(a, b []iikanji.ChangeID) bool {
+	return slices.ContainsFunc(a, func(id iikanji.ChangeID) bool { return slices.Contains(b, id) })
 }
