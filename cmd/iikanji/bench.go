@@ -184,7 +184,7 @@ func (r *benchRun) local(ctx context.Context, h *history.History) error {
 // The death of a service also ends the context of use.
 func (r *benchRun) withSubject(ctx context.Context, use func(context.Context, field.Subject) error) error {
 	began := r.e.Now()
-	return useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) error {
+	return useTarget(ctx, r.target, r.stackOptions(), false, func(ctx context.Context, s field.Subject) error {
 		r.ready(began, s)
 		return use(ctx, s)
 	})

@@ -155,7 +155,7 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Dia
 	r.file = progress.NewWriter(r.history, "diagnose", r.target.Name, r.e.Now)
 	defer func() { endProgress(r.e, r.file, err) }()
 	began := r.e.Now()
-	err = useTarget(ctx, r.target, r.stackOptions(), func(ctx context.Context, s field.Subject) (err error) {
+	err = useTarget(ctx, r.target, r.stackOptions(), false, func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
 		f.Profile = profile
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {

@@ -32,20 +32,29 @@ func (w *liveTarget) executor(h *history.History) *change.Executor {
 // withLiveTarget brings an arena up, calls do with it, and takes it down again. A
 // site runs already, and goes on running.
 func withLiveTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
+	return withTarget(ctx, e, t, o, false, do)
+}
+
+// withWhatRuns is withLiveTarget for an undo: services of a site may be down.
+func withWhatRuns(ctx context.Context, e *env, t *namedTarget, o stack.Options, do func(ctx context.Context, w *liveTarget) error) error {
+	return withTarget(ctx, e, t, o, true, do)
+}
+
+func withTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, partly bool, do func(ctx context.Context, w *liveTarget) error) error {
 	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	o.Progress = func(line string) { progress.Say("%s", line) }
-	return useTarget(ctx, t, o, func(ctx context.Context, s field.Subject) error {
+	return useTarget(ctx, t, o, partly, func(ctx context.Context, s field.Subject) error {
 		defer progress.Done()
 		return do(ctx, &liveTarget{Subject: s, progress: progress})
 	})
 }
 
 // useTarget makes a Subject of a target for the time of do. Of the options, only
-// Dir and Progress count for a site.
-func useTarget(ctx context.Context, t *namedTarget, o stack.Options, do func(ctx context.Context, s field.Subject) error) error {
+// Dir and Progress count for a site. partly: services of a site may be down.
+func useTarget(ctx context.Context, t *namedTarget, o stack.Options, partly bool, do func(ctx context.Context, s field.Subject) error) error {
 	if t.arena == nil {
-		return live.Use(ctx, live.Options{File: t.file, Dir: o.Dir, Progress: o.Progress}, func(ctx context.Context, s *live.Subject) error { return do(ctx, s) })
+		return live.Use(ctx, live.Options{File: t.file, Dir: o.Dir, Progress: o.Progress, Partly: partly}, func(ctx context.Context, s *live.Subject) error { return do(ctx, s) })
 	}
 	err := site.Use(ctx, t.arena, o, func(ctx context.Context, s *site.Subject) error { return do(ctx, s) })
 	var busy *stack.BusyError

@@ -43,7 +43,7 @@ func rehearseOfTests() {
 	a, err := findTarget("shop")
 	if err == nil {
 		err = withLiveTarget(context.Background(), e, a, stack.Options{Dir: os.Args[1]}, func(ctx context.Context, w *liveTarget) error {
-			_, err := (&field.Field{Subject: rehearsingSteps{w.Subject}}).Rehearse(ctx)
+			_, err := (&field.Field{Subject: rehearsingSteps{w.Subject}, Settle: time.Millisecond}).Rehearse(ctx)
 			return err
 		})
 	}

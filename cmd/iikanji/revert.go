@@ -63,7 +63,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	}
 	var done []*iikanji.Change
 	if len(inForce) > 0 {
-		err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+		err = withWhatRuns(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			done, err = revertInOrder(ctx, w, h, inForce)
 			return err
 		})

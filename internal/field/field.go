@@ -39,6 +39,9 @@ type Field struct {
 	// for a second must not survive initialize and appear in the next run. 0 means
 	// DefaultRest.
 	Rest time.Duration
+	// Settle is the time between two readings of the tables before a rehearsal; 0 means
+	// settledGap.
+	Settle time.Duration
 	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
 	// Machine is written on each run; nil writes none.

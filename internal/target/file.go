@@ -49,7 +49,7 @@ type Service struct {
 	Arguments string `toml:"arguments" help:"arguments of the program, joined by spaces, to tell processes of one program apart"`
 
 	Config  string `toml:"config" help:"main configuration file" example:"/etc/nginx/nginx.conf"`
-	DropIn  string `toml:"drop_in" help:"configuration file of a database that only iikanji writes; the server must read it last; it may not exist yet" example:"/etc/mysql/mariadb.conf.d/zz-iikanji.cnf"`
+	DropIn  string `toml:"drop_in" help:"configuration file of a database for settings that iikanji makes; the server must read it last; it may not exist yet, and may be the same as config" example:"/etc/mysql/mariadb.conf.d/zz-iikanji.cnf"`
 	Public  string `toml:"public" help:"folder of the files that the app serves unchanged"`
 	Logs    Logs   `toml:"logs" help:"files that the service writes"`
 	Restart How    `toml:"restart" help:"how the service is restarted: by its systemd unit, by the commands below, by ending its process and starting it again as it was found, or by ending its process only, which its own supervisor then starts again; default: command if commands are given, unit if a unit is, process otherwise" words:"unit,command,process,parent"`

@@ -28,7 +28,7 @@ func (Kind) Name() string { return "mysqlconf" }
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	svc := s.Services[r.Target]
 	if svc.DropIn == "" || svc.DB == nil || svc.Check == nil {
-		return nil, fmt.Errorf("no database %q with a folder for further settings", r.Target)
+		return nil, fmt.Errorf("no database %q with a file for further settings", r.Target)
 	}
 	_, args, err := match(r)
 	if err != nil {
@@ -151,8 +151,8 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 	}
 	before := map[string]string{}
 	for _, op := range c.Undo {
-		if op.Verb == iikanji.Write && op.Place == dropIn && !all {
-			before = set([]byte(op.Body))
+		if op.Verb == iikanji.Write && op.Place == dropIn && (!all || svc.DropIn == svc.Config) {
+			before = set([]byte(op.Body)) // in the server's own file, most lines are the site's
 		}
 	}
 	var wrong []error

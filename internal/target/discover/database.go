@@ -235,16 +235,22 @@ func withoutSecret(text, password string) string {
 	return strings.ReplaceAll(text, password, "***")
 }
 
-// configOf finds the configuration files of a database server.
+// configOf finds the configuration files of a database server. Settings go into a file of
+// their own in its folder for further files; without such a folder, into the last file
+// that it reads.
 func (s *search) configOf(ctx context.Context, svc *service) {
 	files := s.optionFiles(ctx, svc)
 	var includes []string
+	first, last := len(files), "" // an included file is read in the middle of another one
 	for i := 0; i < len(files) && i < 100; i++ {
 		b, err := s.host.Read(files[i])
 		if err != nil {
 			continue
 		}
 		svc.Config = cmp.Or(svc.Config, files[i])
+		if i < first && !strings.HasPrefix(filepath.Base(files[i]), ".") { // .my.cnf is a user's
+			last = files[i]
+		}
 		for line := range strings.Lines(string(b)) {
 			word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 			path := strings.TrimSpace(rest)
@@ -262,15 +268,20 @@ func (s *search) configOf(ctx context.Context, svc *service) {
 	if svc.Config != "" {
 		s.note(svc, "configuration "+svc.Config, Sure, "the server reads it")
 	}
-	if len(includes) == 0 {
-		s.note(svc, "no folder for further settings", Likely, "no file of its configuration has !includedir")
-		s.todo("service %s: for changes of the server's settings add a line !includedir FOLDER to its configuration, and fill in drop_in (not needed for indexes)", svc.Name)
-		return
+	switch {
+	case len(includes) > 0:
+		dir := includes[len(includes)-1]
+		svc.DropIn = filepath.Join(dir, "zz-iikanji.cnf")
+		s.note(svc, "further settings in "+dir, Sure, "the last !includedir of its configuration")
+		s.mayWrite(dir)
+	case last != "":
+		svc.Config, svc.DropIn = last, last
+		s.note(svc, "further settings at the end of "+last, Likely, "the last file that the server reads, and no file of its configuration has !includedir")
+		s.mayWrite(filepath.Dir(last))
+	default:
+		s.note(svc, "no file for further settings", Likely, "the server reads no configuration")
+		s.todo("service %s: for changes of the server's settings start it with a configuration, and fill in config and drop_in (not needed for indexes)", svc.Name)
 	}
-	dir := includes[len(includes)-1]
-	svc.DropIn = filepath.Join(dir, "zz-iikanji.cnf")
-	s.note(svc, "further settings in "+dir, Sure, "the last !includedir of its configuration")
-	s.mayWrite(dir)
 }
 
 // optionFiles are the files that a server reads, in order.

@@ -45,7 +45,7 @@ func (d *round) databases(ctx context.Context) {
 			d.path(s.Name, "folder of logs.slow", filepath.Dir(s.Logs.Slow), "correct logs.slow: a file in a folder that the server may write", false)
 		}
 		if s.DropIn == "" {
-			d.bad(Warning, s.Name, "drop_in", "add a line !includedir FOLDER to the server's configuration and fill in drop_in", "settings of the server cannot be changed without it")
+			d.bad(Warning, s.Name, "drop_in", "fill in drop_in: a file in a folder of !includedir, or the last file that the server reads", "settings of the server cannot be changed without it")
 		}
 	}
 }

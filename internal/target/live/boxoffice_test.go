@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -10,12 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/appserver"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/target"
@@ -144,6 +147,121 @@ func TestBoxOffice(t *testing.T) {
 	serves(1)
 	if after, err := os.ReadFile(config); err != nil || string(after) != string(before) {
 		t.Errorf("the configuration after the undo: %q, %v", after, err)
+	}
+	inOwnFile(t, ctx, s, filepath.Join(dir, "my.cnf"))
+	rehearse(t, ctx, s, boxBench{filepath.Join(source, "bench.py"), url})
+	withoutJob(t, ctx, s)
+}
+
+// withoutJob checks that a site whose background job is down is opened for an undo, and
+// for nothing else.
+func withoutJob(t *testing.T, ctx context.Context, s *Subject) {
+	t.Helper()
+	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Role == iikanji.RoleApp && s.Listen == "" })
+	job := s.File().Services[i].Name
+	if err := syscall.Kill(s.Groups()[job][0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(time.Minute); len(s.Groups()[job]) > 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the job goes on")
+		}
+	}
+	var down *NotRunningError
+	if whole, err := Open(ctx, Options{File: s.File(), Dir: t.TempDir()}); !errors.As(err, &down) || down.Service != job {
+		t.Errorf("opened without the job: %v, %v", whole, err)
+	}
+	var said []string
+	part, err := Open(ctx, Options{File: s.File(), Dir: t.TempDir(), Partly: true, Progress: func(line string) { said = append(said, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer part.Close()
+	if len(part.Site().Services) != len(s.File().Services)-1 || !strings.Contains(strings.Join(said, "\n"), "service "+job+" does not run") {
+		t.Errorf("services %v, said %q", part.Site().Services, said)
+	}
+}
+
+// inOwnFile checks that a setting goes into the database's only configuration file, and
+// that the undo restores each byte of it.
+func inOwnFile(t *testing.T, ctx context.Context, s *Subject, conf string) {
+	t.Helper()
+	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Engine == iikanji.EngineMariaDB })
+	name := s.File().Services[i].Name
+	if own := s.File().Services[i]; own.Config != conf || own.DropIn != conf {
+		t.Fatalf("the configuration is %q, and settings go into %q; want %s", own.Config, own.DropIn, conf)
+	}
+	before, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connections := func(want string) {
+		t.Helper()
+		var variable, now string
+		if err := s.Site().Services[name].DB.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'max_connections'").Scan(&variable, &now); err != nil || now != want {
+			t.Errorf("max_connections is %s, %v; want %s", now, err, want)
+		}
+	}
+	connections("151")
+	x, id := planned(t, ctx, s, iikanji.Remedy{Kind: "mysqlconf", Target: name, Args: map[string]string{"max_connections": "222"}})
+	if err := x.Apply(ctx, id); err != nil {
+		t.Fatal(err)
+	}
+	connections("222")
+	if err := s.Restart(ctx, name); err != nil {
+		t.Fatal(err)
+	}
+	connections("222")
+	if now, err := os.ReadFile(conf); err != nil || !strings.HasPrefix(string(now), string(before)) {
+		t.Errorf("the site's own lines have changed: %q, %v", now, err)
+	}
+	if err := x.ReadBack(ctx, id); err != nil {
+		t.Error(err)
+	}
+	if err := x.Revert(ctx, id, "test"); err != nil {
+		t.Fatal(err)
+	}
+	connections("151")
+	if now, err := os.ReadFile(conf); err != nil || string(now) != string(before) {
+		t.Errorf("after the undo: %q, %v", now, err)
+	}
+}
+
+// boxBench runs the box office's own benchmarker for a second.
+type boxBench struct{ program, url string }
+
+func (b boxBench) Load(ctx context.Context, _ field.Load) (*iikanji.Run, error) {
+	out, err := exec.CommandContext(ctx, b.program, b.url, "1").Output()
+	var result struct{ Pass bool }
+	if err == nil {
+		err = json.Unmarshal(out, &result)
+	}
+	run := &iikanji.Run{Outcome: iikanji.Failed}
+	if result.Pass {
+		run.Outcome = iikanji.Passed
+	}
+	return run, err
+}
+
+// rehearse checks that a rehearsal starts the background job again, which ends when its
+// database does not answer, and that it waits for the job's last writes.
+func rehearse(t *testing.T, ctx context.Context, s *Subject, loader field.Loader) {
+	t.Helper()
+	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Role == iikanji.RoleApp && s.Listen == "" })
+	job := s.File().Services[i].Name
+	old := s.Groups()[job]
+	if len(old) != 1 {
+		t.Fatalf("the job %s has the processes %v", job, old)
+	}
+	r, err := (&field.Field{Subject: s, Loader: loader}).Rehearse(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.OK || !strings.Contains(r.Says, job+" does not wait for its database") {
+		t.Errorf("%+v", r)
+	}
+	if now := s.Groups()[job]; len(now) != 1 || now[0] == old[0] {
+		t.Errorf("the job's processes are %v, and were %v", now, old)
 	}
 }
 

@@ -29,6 +29,9 @@ type Options struct {
 	// Ended is called when a service has ended that has no candidate on trial. Without
 	// it, the context of Use ends then.
 	Ended func(err error)
+	// Partly opens a site of which services do not run, without these: an undo needs
+	// only those that its changes concern.
+	Partly bool
 }
 
 // A Subject is a site that runs already.
@@ -79,6 +82,10 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	for i := range o.File.Services {
 		service := &o.File.Services[i]
 		r, err := found(ctx, m, service)
+		if down := (*NotRunningError)(nil); o.Partly && errors.As(err, &down) {
+			o.Progress(fmt.Sprintf("%v; changes of it cannot be undone until it runs", down))
+			continue
+		}
 		if err != nil {
 			missing = append(missing, err)
 			continue
