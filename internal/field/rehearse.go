@@ -152,7 +152,7 @@ func (f *Field) startInWorstOrder(ctx context.Context, running []string) (says [
 			return nil, fmt.Errorf("starting %s after the app: %w", s.Name, err)
 		}
 	}
-	ended, err := f.ended(ctx, running, again)
+	ended, err := f.endedSince(ctx, running, again)
 	if err != nil {
 		return nil, err
 	}
@@ -173,9 +173,9 @@ func (f *Field) startInWorstOrder(ctx context.Context, running []string) (says [
 // of a connection that was refused.
 const endsWithin = 2 * time.Second
 
-// ended are the services besides others that ran and whose process has ended since they
+// endedSince are the services besides others that ran and whose process has ended since they
 // were started: a background job answers no question that would show it.
-func (f *Field) ended(ctx context.Context, running, others []string) ([]string, error) {
+func (f *Field) endedSince(ctx context.Context, running, others []string) ([]string, error) {
 	if err := pause(ctx, endsWithin); err != nil {
 		return nil, err
 	}
