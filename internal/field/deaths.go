@@ -53,6 +53,13 @@ func (d *Deaths) expect(on bool) {
 	d.expected = on
 }
 
+// Expected reports whether the services are killed on purpose.
+func (d *Deaths) Expected() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.expected
+}
+
 // Waiting returns the deaths whose services were not restarted yet.
 func (d *Deaths) Waiting() []Death {
 	d.mu.Lock()

@@ -151,14 +151,61 @@ func TestBoxOffice(t *testing.T) {
 	inOwnFile(t, ctx, s, filepath.Join(dir, "my.cnf"))
 	rehearse(t, ctx, s, boxBench{filepath.Join(source, "bench.py"), url})
 	withoutJob(t, ctx, s)
+	endsLater(t, ctx, s.File())
+}
+
+// jobOf is the name of the background job.
+func jobOf(s *Subject) string {
+	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Role == iikanji.RoleApp && s.Listen == "" })
+	return s.File().Services[i].Name
+}
+
+// endsLater checks that a service that ends some time after a restart of its database is
+// started again once, and that its next end ends the search.
+func endsLater(t *testing.T, ctx context.Context, f *target.File) {
+	t.Helper()
+	ended := make(chan error, 1)
+	err := Use(ctx, Options{File: f, Dir: t.TempDir(), Ended: func(err error) { ended <- err }}, func(ctx context.Context, s *Subject) error {
+		job := jobOf(s)
+		first := s.Groups()[job][0]
+		s.backing.mu.Lock()
+		s.backing.last = time.Now() // as after a restart of the database
+		s.backing.mu.Unlock()
+		if err := syscall.Kill(first, syscall.SIGKILL); err != nil {
+			return err
+		}
+		var now []int
+		for end := time.Now().Add(time.Minute); len(now) == 0 || now[0] == first; time.Sleep(20 * time.Millisecond) {
+			if now = s.Groups()[job]; time.Now().After(end) {
+				t.Fatalf("the job's processes are %v, and were %d", now, first)
+			}
+		}
+		s.services[job].act.Lock() // until the restart is over
+		s.services[job].act.Unlock()
+		select {
+		case err := <-ended:
+			t.Errorf("the search would end: %v", err)
+		default:
+		}
+		if err := syscall.Kill(now[0], syscall.SIGKILL); err != nil {
+			return err
+		}
+		var died *DiedError
+		if err := <-ended; !errors.As(err, &died) || died.Service != job {
+			t.Errorf("the second end: %v", err)
+		}
+		return s.Restart(ctx, job)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // withoutJob checks that a site whose background job is down is opened for an undo, and
 // for nothing else.
 func withoutJob(t *testing.T, ctx context.Context, s *Subject) {
 	t.Helper()
-	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Role == iikanji.RoleApp && s.Listen == "" })
-	job := s.File().Services[i].Name
+	job := jobOf(s)
 	if err := syscall.Kill(s.Groups()[job][0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -179,6 +226,9 @@ func withoutJob(t *testing.T, ctx context.Context, s *Subject) {
 	defer part.Close()
 	if len(part.Site().Services) != len(s.File().Services)-1 || !strings.Contains(strings.Join(said, "\n"), "service "+job+" does not run") {
 		t.Errorf("services %v, said %q", part.Site().Services, said)
+	}
+	if err := s.Restart(ctx, job); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -208,10 +258,15 @@ func inOwnFile(t *testing.T, ctx context.Context, s *Subject, conf string) {
 		t.Fatal(err)
 	}
 	connections("222")
+	job := jobOf(s)
+	old := s.Groups()[job]
 	if err := s.Restart(ctx, name); err != nil {
 		t.Fatal(err)
 	}
 	connections("222")
+	if now := s.Groups()[job]; len(old) != 1 || len(now) != 1 || now[0] == old[0] {
+		t.Errorf("the job's processes are %v after a restart of its database, and were %v", now, old)
+	}
 	if now, err := os.ReadFile(conf); err != nil || !strings.HasPrefix(string(now), string(before)) {
 		t.Errorf("the site's own lines have changed: %q, %v", now, err)
 	}
@@ -247,8 +302,7 @@ func (b boxBench) Load(ctx context.Context, _ field.Load) (*iikanji.Run, error) 
 // database does not answer, and that it waits for the job's last writes.
 func rehearse(t *testing.T, ctx context.Context, s *Subject, loader field.Loader) {
 	t.Helper()
-	i := slices.IndexFunc(s.File().Services, func(s target.Service) bool { return s.Role == iikanji.RoleApp && s.Listen == "" })
-	job := s.File().Services[i].Name
+	job := jobOf(s)
 	old := s.Groups()[job]
 	if len(old) != 1 {
 		t.Fatalf("the job %s has the processes %v", job, old)

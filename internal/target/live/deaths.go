@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -67,7 +68,14 @@ func (s *Subject) ended(r *running, p *machine.Process) {
 	if asked || now == nil || now.PID != p.PID || s.ctx.Err() != nil {
 		return
 	}
-	err := &DiedError{r.Name, status, r.Logs.Output}
+	err := error(&DiedError{r.Name, status, r.Logs.Output})
+	if !s.deaths.Expected() && s.cut(r) {
+		again := s.reviveCut(r)
+		if again == nil {
+			return
+		}
+		err = errors.Join(err, again)
+	}
 	if !s.deaths.Note(r.Name, err) {
 		s.died(err)
 	}

@@ -27,13 +27,23 @@ func (s *Subject) Restart(ctx context.Context, service string) error {
 	if r.InFiles() { // nothing runs
 		return nil
 	}
+	again := func() error { return s.restartAlone(ctx, r) }
+	if isBacking(r.Service) {
+		return s.whileDown(ctx, r, again)
+	}
+	return again()
+}
+
+// restartAlone restarts a service, whatever is connected to it.
+func (s *Subject) restartAlone(ctx context.Context, r *running) error {
 	r.act.Lock()
 	defer r.act.Unlock()
 	r.expect(true)
 	defer r.expect(false)
 	if err := s.restart(ctx, r); err != nil {
-		return fmt.Errorf("restarting service %s: %w", service, err)
+		return fmt.Errorf("restarting service %s: %w", r.Name, err)
 	}
+	r.begins()
 	if err := s.await(ctx, r); err != nil {
 		return err
 	}

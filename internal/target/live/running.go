@@ -35,6 +35,7 @@ type running struct {
 
 	mu     sync.Mutex
 	proc   *machine.Process // nil while the service is down
+	since  time.Time        // the last start by iikanji; zero for none
 	asked  bool             // its end was asked for
 	held   *keeper.Handle   // not nil: the process was ended and waits to be started
 	status <-chan string    // how the process ended; nil for one that iikanji did not start
@@ -127,6 +128,13 @@ func (r *running) set(p *machine.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.proc = p
+}
+
+// begins notes that the service was started.
+func (r *running) begins() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = time.Now()
 }
 
 // expect notes that the end of the process is asked for.

@@ -310,6 +310,10 @@ func (n *snapshot) putBack(ctx context.Context, from string) error {
 // stopped ends the server, calls do, and starts the server again, also if
 // iikanji is killed meanwhile.
 func (n *snapshot) stopped(ctx context.Context, do func() error) error {
+	return n.s.whileDown(ctx, n.r, func() error { return n.stoppedAlone(ctx, do) })
+}
+
+func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 	r := n.r
 	r.act.Lock()
 	defer r.act.Unlock()

@@ -43,6 +43,7 @@ type Subject struct {
 	site     *change.Site
 	dbs      []*sql.DB
 	deaths   *field.Deaths
+	backing  backing
 	builds   *builds
 
 	ctx     context.Context // until Close
