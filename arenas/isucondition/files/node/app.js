@@ -67,9 +67,14 @@ function route(app, at, handlers) {
   r.all((req, res) => res.status(405).json({ message: 'Method Not Allowed' }));
 }
 
-// getIndex answers every page: the page's script reads the address.
+// getIndex answers every page: the page's script reads the address. A client that leaves
+// before the end is no error.
 function getIndex(req, res, next) {
-  res.sendFile('index.html', { root: frontend, cacheControl: false, etag: false }, (err) => err && next(err));
+  res.sendFile('index.html', { root: frontend, cacheControl: false, etag: false }, (err) => {
+    if (err && err.code !== 'ECONNABORTED') {
+      next(err);
+    }
+  });
 }
 
 // answerError answers a refused request with its text, and every other error with
