@@ -107,7 +107,7 @@ CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 # in memory. The last names in REAL are tests of the arenas' data, which one goroutine
 # draws: TestDataIsSerial checks that.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestApp|TestContest|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
+REAL = ^(TestArena|TestNodeArena|TestApp|TestContest|TestRubyApp|TestNodeApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
 # commands, the script selftest simulates, and the script lint loads packages from their

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -193,5 +194,57 @@ func TestDependenciesCatches(t *testing.T) {
 		if bad := differences(c.page, c.modules); !slices.Contains(bad, c.want) {
 			t.Errorf("got %s, want %q", fmt.Sprint(bad), c.want)
 		}
+	}
+}
+
+// packageLine matches a table line of docs/dependencies.md whose first cell is a package
+// of npm.
+var packageLine = regexp.MustCompile(`(?m)^\| ([a-z0-9@/._-]+) \(npm\) \|`)
+
+// exactVersion is a version that is no range.
+var exactVersion = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+$`)
+
+// TestNodePackages compares the packages of the app in Node.js with the page. Each has
+// an exact version and, in the lock file, the hash of its content, but no address: every
+// machine gets it from the registry that its npm is set up for.
+func TestNodePackages(t *testing.T) {
+	page, err := os.ReadFile("docs/dependencies.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, m := range packageLine.FindAllStringSubmatch(string(page), -1) {
+		lines = append(lines, m[1])
+	}
+	var app struct{ Dependencies map[string]string }
+	read(t, "arenas/isucondition/files/node/package.json", &app)
+	if names := slices.Sorted(maps.Keys(app.Dependencies)); len(names) == 0 || !slices.Equal(lines, names) {
+		t.Errorf("docs/dependencies.md has lines for %q, the app has %q", lines, names)
+	}
+	var lock struct {
+		Packages map[string]struct{ Version, Resolved, Integrity string }
+	}
+	read(t, "arenas/isucondition/files/node/package-lock.json", &lock)
+	for name, version := range app.Dependencies {
+		if !exactVersion.MatchString(version) || lock.Packages["node_modules/"+name].Version != version {
+			t.Errorf("%s: version %q, and %q in the lock file; want the same exact one", name, version, lock.Packages["node_modules/"+name].Version)
+		}
+	}
+	for name, p := range lock.Packages {
+		if name != "" && (p.Integrity == "" || p.Resolved != "") {
+			t.Errorf("the lock file: %s has the hash %q and the address %q, want a hash only", name, p.Integrity, p.Resolved)
+		}
+	}
+}
+
+// read reads a file of JSON.
+func read(t *testing.T, file string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		t.Fatalf("reading %s: %v", file, err)
 	}
 }

@@ -30,6 +30,7 @@ if [ "${1:-demo}" = check ]; then
 	want tmux tmux
 	want python3 python3-minimal
 	want node nodejs
+	want npm npm # installs the packages of the arenas' apps in JavaScript
 	[ -x /usr/bin/gunicorn ] || need="$need gunicorn" # with the libraries of Debian's Python
 	for library in flask pymysql pymemcache; do
 		/usr/bin/python3 -c "import $library" >/dev/null 2>&1 || need="$need python3-$library"

@@ -34,8 +34,8 @@ func testInitialize(t *testing.T) {
 		var language struct{ Language string }
 		g.Send("POST", "/initialize", apptest.WithJSON(map[string]string{"jia_service_url": c.jia.URL})).Decode(t, http.StatusOK, &language)
 		t.Logf("initialize took %v", time.Since(began).Round(time.Millisecond))
-		if language.Language != "go" {
-			t.Errorf("language %q, want go", language.Language)
+		if language.Language != c.language {
+			t.Errorf("language %q, want %s", language.Language, c.language)
 		}
 		for table, want := range map[string]int{"isu": 28, "isu_condition": 618, "user": 5, "isu_association_config": 1} {
 			var n int

@@ -246,3 +246,29 @@ func testPages(t *testing.T) {
 	g.Get("/assets/none.js").Want(t, 404, "")
 	g.Get("/nowhere").Want(t, 404, "")
 }
+
+// testOtherPaths checks the answers to paths and methods that the API does not have.
+func testOtherPaths(t *testing.T) {
+	fresh(t)
+	g := contest.NewClient(t)
+	for endpoint, want := range map[string]struct {
+		status  int
+		message string
+	}{
+		"GET /api/nowhere":     {404, "Not Found"},
+		"GET /api/isu/x/y":     {404, "Not Found"},
+		"GET /Api/trend":       {404, "Not Found"},
+		"DELETE /api/trend":    {405, "Method Not Allowed"},
+		"GET /initialize":      {405, "Method Not Allowed"},
+		"PUT /api/user/me":     {405, "Method Not Allowed"},
+		"POST /register":       {405, "Method Not Allowed"},
+		"PUT /api/condition/x": {405, "Method Not Allowed"},
+	} {
+		method, path, _ := strings.Cut(endpoint, " ")
+		var answer struct{ Message string }
+		g.Send(method, path).Decode(t, want.status, &answer)
+		if answer.Message != want.message {
+			t.Errorf("%s: message %q, want %q", endpoint, answer.Message, want.message)
+		}
+	}
+}

@@ -20,22 +20,37 @@ import (
 // the supervisor before any test runs.
 func init() { stack.MaybeSupervise() }
 
-// TestContest runs the app with its own MariaDB and nginx. They are started once
+// A contestTest is a test of the running contest.
+type contestTest struct {
+	name string
+	run  func(*testing.T)
+}
+
+// apiTests hold for the app in each language.
+var apiTests = []contestTest{
+	{"initialize", testInitialize}, {"pages", testPages},
+	{"tokens", testTokens}, {"session", testSession}, {"signed out", testSignedOut},
+	{"lists", testLists}, {"foreign", testForeign}, {"registers", testRegisters}, {"trend", testTrend}, {"mock", testMock},
+	{"history", testHistory}, {"graph", testGraph},
+	{"takes reports", testTakesReports}, {"refuses reports", testRefusesReports}, {"drops", testDrops}, {"slow", testSlow},
+	{"other paths", testOtherPaths},
+}
+
+// TestContest runs the app in Go with its own MariaDB and nginx. They are started once
 // for all tests below; each test initializes the app again.
 func TestContest(t *testing.T) {
-	contest.up(t)
-	for _, c := range []struct {
-		name string
-		run  func(*testing.T)
-	}{
-		{"initialize", testInitialize}, {"schema", testSchema}, {"pages", testPages},
-		{"tokens", testTokens}, {"session", testSession}, {"signed out", testSignedOut},
-		{"lists", testLists}, {"foreign", testForeign}, {"registers", testRegisters}, {"trend", testTrend}, {"mock", testMock},
-		{"history", testHistory}, {"graph", testGraph},
-		{"takes reports", testTakesReports}, {"refuses reports", testRefusesReports}, {"drops", testDrops}, {"slow", testSlow},
-		{"browser guest", testBrowserGuest}, {"browser owner", testBrowserOwner},
-		{"browser registers", testBrowserRegisters}, {"browser signs out", testBrowserSignsOut},
-	} {
+	contest.up(t, "isucondition", "go")
+	for _, c := range append(apiTests, contestTest{"schema", testSchema},
+		contestTest{"browser guest", testBrowserGuest}, contestTest{"browser owner", testBrowserOwner},
+		contestTest{"browser registers", testBrowserRegisters}, contestTest{"browser signs out", testBrowserSignsOut}) {
+		t.Run(c.name, c.run)
+	}
+}
+
+// TestNodeApp runs the app in JavaScript, which has the same API.
+func TestNodeApp(t *testing.T) {
+	contest.up(t, "isucondition-node", "nodejs")
+	for _, c := range append(apiTests, contestTest{"request log", testNodeLog}) {
 		t.Run(c.name, c.run)
 	}
 }
@@ -43,16 +58,17 @@ func TestContest(t *testing.T) {
 // theContest holds the running stack and what the tests need of it.
 type theContest struct {
 	*apptest.Site
-	data *Data
-	jia  *httptest.Server
+	language string // as initialize answers it
+	data     *Data
+	jia      *httptest.Server
 }
 
 var contest theContest
 
 // up starts the stack and stops it when t is over.
-func (c *theContest) up(t *testing.T) {
+func (c *theContest) up(t *testing.T, name, language string) {
 	t.Helper()
-	c.Site = apptest.Up(t, "isucondition")
+	c.Site, c.language = apptest.Up(t, name), language
 	var err error
 	if c.data, err = LoadData(c.Stack.Data()); err != nil {
 		t.Fatal(err)

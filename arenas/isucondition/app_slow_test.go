@@ -13,6 +13,13 @@ import (
 // because competitors must be able to find them.
 func testSlow(t *testing.T) {
 	c := fresh(t)
+	// prepares is n in the app whose driver prepares each statement with arguments.
+	prepares := func(n int) int {
+		if c.language == "go" {
+			return n
+		}
+		return 0
+	}
 	g := signedIn(t, "isucon2")
 	user := c.data.Users[1]
 	uuid := user.ISUs[0].UUID
@@ -24,13 +31,13 @@ func testSlow(t *testing.T) {
 	}{
 		// One query for the characters, one per character, one per ISU. Each query per ISU
 		// is a full scan of the table of conditions.
-		{"trend", "/api/trend", apptest.Work{Selects: 1 + Characters + 28, Prepares: Characters + 28, Scanned: 28 * rows}},
-		{"list", "/api/isu", apptest.Work{Selects: 2 + 20, Prepares: 2 + 20, Commits: 1, Scanned: 20 * rows}},
-		{"history", "/api/condition/" + uuid + "?end_time=9999999999&condition_level=critical", apptest.Work{Selects: 3, Prepares: 3, Scanned: rows}},
-		{"graph", "/api/isu/" + uuid + "/graph?datetime=1", apptest.Work{Selects: 3, Prepares: 3, Commits: 1, Scanned: rows}},
-		{"detail", "/api/isu/" + uuid, apptest.Work{Selects: 2, Prepares: 2}},
-		{"icon", "/api/isu/" + uuid + "/icon", apptest.Work{Selects: 2, Prepares: 2}},
-		{"me", "/api/user/me", apptest.Work{Selects: 1, Prepares: 1}},
+		{"trend", "/api/trend", apptest.Work{Selects: 1 + Characters + 28, Prepares: prepares(Characters + 28), Scanned: 28 * rows}},
+		{"list", "/api/isu", apptest.Work{Selects: 2 + 20, Prepares: prepares(2 + 20), Commits: 1, Scanned: 20 * rows}},
+		{"history", "/api/condition/" + uuid + "?end_time=9999999999&condition_level=critical", apptest.Work{Selects: 3, Prepares: prepares(3), Scanned: rows}},
+		{"graph", "/api/isu/" + uuid + "/graph?datetime=1", apptest.Work{Selects: 3, Prepares: prepares(3), Commits: 1, Scanned: rows}},
+		{"detail", "/api/isu/" + uuid, apptest.Work{Selects: 2, Prepares: prepares(2)}},
+		{"icon", "/api/isu/" + uuid + "/icon", apptest.Work{Selects: 2, Prepares: prepares(2)}},
+		{"me", "/api/user/me", apptest.Work{Selects: 1, Prepares: prepares(1)}},
 	} {
 		t.Run(s.name, func(t *testing.T) {
 			var got apptest.Work
@@ -63,7 +70,7 @@ func testSlow(t *testing.T) {
 			}
 			got = post() // a dropped post causes no database work
 		}
-		if want := (apptest.Work{Selects: 1, Inserts: 10, Prepares: 11, Commits: 1, Scanned: got.Scanned}); got != want {
+		if want := (apptest.Work{Selects: 1, Inserts: 10, Prepares: prepares(11), Commits: 1, Scanned: got.Scanned}); got != want {
 			t.Errorf("the database did %+v, want %+v", got, want)
 		}
 	})

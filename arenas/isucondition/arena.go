@@ -70,6 +70,8 @@ func init() {
 		GeneratedVersion: generatedVersion(),
 
 		Services: services,
+		Variants: []arena.Variant{{Name: "node", Summary: "chairs report, owners read, with the app in Node.js",
+			Services: nodeServices, Ladder: files.LadderIn(nodeLadder, "ladder-node")}},
 
 		Scenario:          newScenario,
 		Settings:          settings,

@@ -7,6 +7,12 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
 )
 
+// TestNodeArena: the app in JavaScript passes as well, and the same checks find the same
+// faults in its source.
+func TestNodeArena(t *testing.T) {
+	arenatest.Suite(t, "isucondition-node", arenatest.Opt{Clock: 10000, Ease: ease, Faults: nodeFaults})
+}
+
 func TestArena(t *testing.T) {
 	// A third of the speed leaves the slow app time to answer under the race
 	// detector; the bands and checks are the same at every speed.

@@ -61,3 +61,20 @@ var appFaults = []arenatest.Fault{
 		{File: "go/auth.go", Old: "if count == 0 {", New: "if count < 0 {"},
 	}},
 }
+
+// nodeFaults are the same in the source of the app in JavaScript.
+var nodeFaults = []arenatest.Fault{
+	{Name: "app: unregistered ISU accepted", Want: by("unregistered-accepted"), Edits: []arenatest.Edit{
+		{File: "node/condition.js", Old: "dropProbability = 0.9", New: "dropProbability = 0.0"},
+		{File: "node/condition.js", Old: "if (row.count === 0) {", New: "if (row.count < 0) {"},
+	}},
+	{Name: "app: end_time inclusive", Want: by("condition-range"), Edits: []arenatest.Edit{
+		{File: "node/condition.js", Old: "`timestamp` < ? ORDER BY", New: "`timestamp` <= ? ORDER BY"},
+	}},
+	{Name: "app: trend of the oldest condition", Want: by("trend-stale"), Edits: []arenatest.Edit{
+		{File: "node/trend.js", Old: "conditions[0]", New: "conditions[conditions.length - 1]"},
+	}},
+	{Name: "app: session of a user who is gone", Want: by("session-stale"), Edits: []arenatest.Edit{
+		{File: "node/auth.js", Old: "row.count > 0", New: "row.count >= 0"},
+	}},
+}

@@ -16,3 +16,8 @@ var webapp = files.NewWebapp(repository)
 
 //go:embed ladder
 var ladder embed.FS
+
+// nodeLadder has the ladder of the variant with the app in JavaScript.
+//
+//go:embed ladder-node
+var nodeLadder embed.FS

@@ -50,7 +50,7 @@ type Arena struct {
 	// Answers is answers.txt: the known causes as finding codes, the best first.
 	Answers string
 	// Ladder has the rows of a write-up in their order, a file each; nil for none.
-	// Package ladder describes the files.
+	// Package ladder describes the files. A variant has its own.
 	Ladder fs.FS
 	// AgentsChange is that of the target's policy.
 	AgentsChange bool

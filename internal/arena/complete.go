@@ -14,12 +14,12 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// with returns the arena with the services of a variant. It has no ladder: the rungs
-// are patches of the arena's own app.
+// with returns the arena with the services and the ladder of a variant. The arena's
+// ladder is not the variant's: its rungs are patches of the arena's own app.
 func (a *Arena) with(v Variant) *Arena {
 	out := *a
 	out.Name, out.Services, out.Variants = a.Name+"-"+v.Name, replaced(a.Services, v.Services), nil
-	out.Ladder = nil
+	out.Ladder = v.Ladder
 	if v.Summary != "" {
 		out.Summary = v.Summary
 	}

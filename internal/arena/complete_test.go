@@ -74,7 +74,8 @@ func TestIncomplete(t *testing.T) {
 func TestVariant(t *testing.T) {
 	ruby := Service{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "app.rb"}}
 	worker := Service{Name: "worker", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "w.rb"}, NoPort: true}
-	a := &Arena{Name: "x", Ladder: os.DirFS("."), Services: []Service{db("db"), app("app"), web("w")}, Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}}}
+	a := &Arena{Name: "x", Ladder: os.DirFS("."), Services: []Service{db("db"), app("app"), web("w")},
+		Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}, {Name: "node", Ladder: os.DirFS("..")}}}
 	Register(a)
 	v, ok := Find("x-ruby")
 	if !ok {
@@ -90,10 +91,11 @@ func TestVariant(t *testing.T) {
 	if a.Services[1].Engine != iikanji.EngineGo {
 		t.Error("the arena itself was changed")
 	}
-	if a.Ladder == nil || v.Ladder != nil {
-		t.Errorf("ladders %v and %v, want only the arena's own", a.Ladder, v.Ladder)
+	node, _ := Find("x-node")
+	if a.Ladder != os.DirFS(".") || v.Ladder != nil || node.Ladder != os.DirFS("..") {
+		t.Errorf("ladders %v, %v and %v, want the arena's own, none, and the variant's own", a.Ladder, v.Ladder, node.Ladder)
 	}
-	if v.Name != "x-ruby" || v.Summary != "in Ruby" || !slices.Equal(Names(), []string{"x", "x-ruby"}) {
+	if v.Name != "x-ruby" || v.Summary != "in Ruby" || !slices.Equal(Names(), []string{"x", "x-node", "x-ruby"}) {
 		t.Errorf("%+v; names %v", v, Names())
 	}
 	defer func() {

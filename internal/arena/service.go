@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"io/fs"
 	"syscall"
 	"time"
 
@@ -137,6 +138,8 @@ type Variant struct {
 	Name     string    // as in "ruby"
 	Summary  string    // instead of the arena's, if it is not empty
 	Services []Service // each replaces the service of its name, or is added
+	// Ladder has the rows of a write-up for this variant, as Arena.Ladder; nil for none.
+	Ladder fs.FS
 }
 
 // IsProcess reports whether the service is started.

@@ -37,6 +37,7 @@ var keeps = map[string]string{
 	"nginxconf/upstream keepalive": "the same requests reach the app on connections that stay open",
 	"nginxconf/upstream socket":    "the same requests reach the app by its socket, which must accept when the change is planned",
 	"nginxconf/workers":            "more workers, connections or descriptors; fewer weaken availability",
+	"ondemand/":                    "what is started is used by nobody until another change has the app use it; the end of a service weakens availability",
 	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
 	"workers/":                     "further processes and threads of an app whose source keeps no state in their memory; state weakens freshness and behaviour, threads weaken tested-only",
 	"sysctl/limits":                "higher limits; lower ones weaken availability or observability",
