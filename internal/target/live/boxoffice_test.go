@@ -150,8 +150,28 @@ func TestBoxOffice(t *testing.T) {
 	}
 	inOwnFile(t, ctx, s, filepath.Join(dir, "my.cnf"))
 	rehearse(t, ctx, s, boxBench{filepath.Join(source, "bench.py"), url})
+	silent(t, ctx, s, name)
 	withoutJob(t, ctx, s)
 	endsLater(t, ctx, s.File())
+}
+
+// silent checks that the site's own scripts find a service that was restarted and does
+// not answer: its file of the process id has the new one.
+func silent(t *testing.T, ctx context.Context, s *Subject, name string) {
+	t.Helper()
+	r := s.services[name]
+	health := r.Health
+	r.Health = "tcp:127.0.0.1:1" // nothing listens there
+	defer func() { r.Health = health }()
+	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	if err := s.Restart(short, name); err == nil {
+		t.Error("a service that does not answer was restarted")
+	}
+	now := s.Groups()[name]
+	if filed, err := os.ReadFile(r.PIDFile); err != nil || len(now) != 1 || strings.TrimSpace(string(filed)) != strconv.Itoa(now[0]) {
+		t.Errorf("%s has %q, %v, and the process is %v", r.PIDFile, filed, err, now)
+	}
 }
 
 // jobOf is the name of the background job.

@@ -44,8 +44,8 @@ func (s *Subject) restartAlone(ctx context.Context, r *running) error {
 		return fmt.Errorf("restarting service %s: %w", r.Name, err)
 	}
 	r.begins()
-	if err := s.await(ctx, r); err != nil {
-		return err
+	if err := s.await(ctx, r); err != nil { // it may still run: the site's own scripts must find it
+		return joinErrors(err, s.writePID(r))
 	}
 	s.watch(r)
 	return s.writePID(r)
