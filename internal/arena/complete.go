@@ -15,11 +15,13 @@ import (
 )
 
 // with returns the arena with the services and the ladder of a variant. The arena's
-// ladder is not the variant's: its rungs are patches of the arena's own app.
+// ladder is not the variant's: its rungs are patches of the arena's own app. Nor are the
+// commands, which stand beside the services: one arena has each, so that its name alone
+// calls it.
 func (a *Arena) with(v Variant) *Arena {
 	out := *a
 	out.Name, out.Services, out.Variants = a.Name+"-"+v.Name, replaced(a.Services, v.Services), nil
-	out.Ladder = v.Ladder
+	out.Ladder, out.Commands = v.Ladder, nil
 	if v.Summary != "" {
 		out.Summary = v.Summary
 	}

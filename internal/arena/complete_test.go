@@ -74,7 +74,7 @@ func TestIncomplete(t *testing.T) {
 func TestVariant(t *testing.T) {
 	ruby := Service{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "app.rb"}}
 	worker := Service{Name: "worker", Role: iikanji.RoleApp, Engine: iikanji.EngineRuby, Source: "ruby", Start: []string{"ruby", "w.rb"}, NoPort: true}
-	a := &Arena{Name: "x", Ladder: os.DirFS("."), Services: []Service{db("db"), app("app"), web("w")},
+	a := &Arena{Name: "x", Commands: []Command{{Name: "jia"}}, Ladder: os.DirFS("."), Services: []Service{db("db"), app("app"), web("w")},
 		Variants: []Variant{{Name: "ruby", Summary: "in Ruby", Services: []Service{ruby, worker}}, {Name: "node", Ladder: os.DirFS("..")}}}
 	Register(a)
 	v, ok := Find("x-ruby")
@@ -94,6 +94,9 @@ func TestVariant(t *testing.T) {
 	node, _ := Find("x-node")
 	if a.Ladder != os.DirFS(".") || v.Ladder != nil || node.Ladder != os.DirFS("..") {
 		t.Errorf("ladders %v, %v and %v, want the arena's own, none, and the variant's own", a.Ladder, v.Ladder, node.Ladder)
+	}
+	if len(a.Commands) != 1 || len(v.Commands) != 0 {
+		t.Errorf("commands %v and %v, want only the arena's own", a.Commands, v.Commands)
 	}
 	if v.Name != "x-ruby" || v.Summary != "in Ruby" || !slices.Equal(Names(), []string{"x", "x-node", "x-ruby"}) {
 		t.Errorf("%+v; names %v", v, Names())
