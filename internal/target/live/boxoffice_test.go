@@ -201,6 +201,7 @@ func endsLater(t *testing.T, ctx context.Context, f *target.File) {
 			}
 		}
 		s.services[job].act.Lock() // until the restart is over
+		now = s.Groups()[job]
 		s.services[job].act.Unlock()
 		select {
 		case err := <-ended:
