@@ -50,12 +50,9 @@ func TestTuneStacked(t *testing.T) {
 	}
 }
 
-// TestTuneProvisionalFails has a change that one lucky run makes provisional and
-// that later runs do not confirm. It must be undone, and a change built on it must
-// get another trial.
-func TestTuneProvisionalFails(t *testing.T) {
-	m, tu := newMeadow(t, 12)
-	m.effects["luck=2"] = 0.5
+// luckyOnce gives the first run with luck=1 three times the score, and no later one. It
+// counts the runs with it.
+func (m *meadow) luckyOnce() *int {
 	seen := 0
 	m.at = func(int) {
 		if m.on()["luck=1"] {
@@ -66,9 +63,19 @@ func TestTuneProvisionalFails(t *testing.T) {
 			}
 		}
 	}
+	return &seen
+}
+
+// TestTuneProvisionalFails has a change that one lucky run makes provisional and
+// that later runs do not confirm. It must be undone, and a change built on it must
+// get another trial.
+func TestTuneProvisionalFails(t *testing.T) {
+	m, tu := newMeadow(t, 12)
+	m.effects["luck=2"] = 0.5
+	seen := m.luckyOnce()
 	m.finds = func(on map[string]bool) []iikanji.Finding {
 		f := []iikanji.Finding{turn("DB101", "luck", "1", 8)}
-		if seen > 0 {
+		if *seen > 0 {
 			f = append(f, turn("DB102", "luck", "2", 8))
 		}
 		return f
@@ -93,20 +100,11 @@ func TestTuneBundleOnProvisional(t *testing.T) {
 	m, tu := newMeadow(t, 12)
 	tu.Options.Time = 270 * time.Second // too little for a trial of each
 	m.effects = map[string]float64{"luck=2": 0.05, "a=1": 0.05, "b=1": 0.05}
-	seen := 0
-	m.at = func(int) {
-		if m.on()["luck=1"] {
-			seen++
-			m.effects["luck=1"] = -0.01
-			if seen == 1 {
-				m.effects["luck=1"] = math.Log(3)
-			}
-		}
-	}
+	seen := m.luckyOnce()
 	m.finds = func(on map[string]bool) []iikanji.Finding {
 		f := []iikanji.Finding{turn("DB101", "luck", "1", 8)}
 		for i, name := range []string{"luck=2", "a=1", "b=1"} {
-			if name, value, _ := strings.Cut(name, "="); seen > 0 && !on[name+"="+value] {
+			if name, value, _ := strings.Cut(name, "="); *seen > 0 && !on[name+"="+value] {
 				f = append(f, turn(fmt.Sprint("WEB10", i), name, value, 0.3))
 			}
 		}
