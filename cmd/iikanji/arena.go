@@ -59,6 +59,8 @@ type arenaFilesCmd struct {
 	Dir   string `arg:"" help:"Folder to write to; it must be new or empty." type:"path"`
 
 	JSON bool `help:"Print one JSON document that lists the written folders."`
+
+	appFlag
 }
 
 // Help returns the long help of the command.

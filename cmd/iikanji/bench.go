@@ -37,6 +37,8 @@ type benchCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
+	appFlag
+
 	Set     []string `help:"Setting of the arena; also --NAME VALUE." placeholder:"NAME=VALUE" sep:"none"`
 	Address []string `help:"Additional address that the target may give as its own." placeholder:"HOST:PORT"`
 	TLSAny  bool     `name:"insecure" help:"Accept any certificate of an https target."`

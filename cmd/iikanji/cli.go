@@ -78,6 +78,9 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 		return explain(e.Stderr, err)
 	}
 	args = lintFlags(args)
+	if args, err = chooseApp(args); err != nil {
+		return explain(e.Stderr, err)
+	}
 	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
 	}

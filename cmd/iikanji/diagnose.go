@@ -38,6 +38,8 @@ type diagnoseCmd struct {
 	History string        `help:"Folder for runs (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
+	appFlag
+
 	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
 	Score    bool          `help:"Compare the findings with the known causes of the target."`
 	Literals bool          `help:"Show literals of statements, and what may be a secret; by default they are redacted."`

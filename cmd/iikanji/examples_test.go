@@ -111,6 +111,9 @@ func tryParse(t *testing.T, e *env, line string, args []string) {
 	t.Helper()
 	args, err := translateArgs(e, args)
 	if err == nil {
+		args, err = chooseApp(args)
+	}
+	if err == nil {
 		args, err = settingFlags(args, declaredFor(args))
 	}
 	if err == nil {

@@ -4,10 +4,13 @@ import (
 	"path/filepath"
 )
 
-// placeFlags are the flags for the folders of a target's stack and history.
+// placeFlags are the flags for the folders of a target's stack and history, and for the
+// app of an arena.
 type placeFlags struct {
 	Dir     string `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 	History string `help:"Folder of runs and changes (default: history in the work folder)." type:"path" placeholder:"FOLDER"`
+
+	appFlag
 }
 
 // folders returns both folders, with the defaults filled in.

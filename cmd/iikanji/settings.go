@@ -70,12 +70,22 @@ func declaredFor(args []string) []arena.Setting {
 	return settings
 }
 
-// settingsHelp describes the settings of every arena's benchmarker.
+// settingsHelp describes the settings of every arena's benchmarker, once for an arena and
+// its variants.
 func settingsHelp() string {
 	var b strings.Builder
+	described := map[string]bool{}
 	for _, name := range arena.Names() {
+		if described[name] {
+			continue
+		}
 		a, _ := arena.Find(name)
-		writeSettings(&b, name, a.Settings)
+		names := []string{name} // an arena sorts before its variants, which have its settings
+		for _, v := range a.Variants {
+			names = append(names, name+"-"+v.Name)
+			described[name+"-"+v.Name] = true
+		}
+		writeSettings(&b, strings.Join(names, " and "), a.Settings)
 	}
 	return b.String()
 }

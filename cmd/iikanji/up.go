@@ -28,6 +28,8 @@ type upCmd struct {
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	Fresh bool     `help:"Start from the arena's own files and empty databases; your edits are moved to another folder."`
 	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
+
+	appFlag
 }
 
 // Help returns the long help of the command.

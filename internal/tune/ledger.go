@@ -30,8 +30,9 @@ type ledger struct {
 	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
 	Away     []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
 	Open     *unconfirmed       `json:"open,omitempty"`
-	Wiped    bool               `json:"wiped"` // initialize creates the tables again
-	Pairs    [][][2]int         `json:"pairs"` // of past trials, for the noise
+	Wiped    bool               `json:"wiped"`              // initialize creates the tables again
+	Absorbed bool               `json:"absorbed,omitempty"` // other work uses what one cure saves: see noteAbsorbed
+	Pairs    [][][2]int         `json:"pairs"`              // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
 	Runs     int                `json:"runs"`
 	Voided   int                `json:"voided"`

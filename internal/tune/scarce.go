@@ -60,24 +60,28 @@ const (
 	leastSwept = 0.01
 )
 
-// sweep is the candidates of a scarce search to try as one change: the first with all
-// others that promise something, one of each finding. Before rewrites of source comes a
+// sweep is the candidates to try as one change, in a scarce search or where other work uses
+// what one cure saves: the first with all others that promise something, one of each finding. Before rewrites of source comes a
 // sweep without them if it promises much: a slow site answers few of the requests whose
 // answers are compared. nil means no sweep.
 func (q *queue) sweep(first Candidate) []Candidate {
-	if !q.scarce() || first.blinds() || first.Proposed || first.apart() || first.knob() {
+	if !q.sweeps() || first.blinds() || first.Proposed || first.apart() || first.knob() {
 		return nil
 	}
 	if q.suspects[first.Key()] && len(q.suspects) == 1 {
 		return nil
 	}
+	all := append([]Candidate{first}, q.sweepable()...)
 	source := first.rewrites() || first.Gain < large
+	if q.ledger.Absorbed {
+		source = promises(all) < large
+	}
 	room := (len(q.suspects) + 2) / 3 // for suspects
 	if len(q.suspects) == 1 {
 		room = 0
 	}
 	var parts []Candidate
-	for _, c := range append([]Candidate{first}, q.waiting(false)...) {
+	for _, c := range all {
 		covered := func(o Candidate) bool { return o.cause() == c.cause() || o.covers(c) }
 		if q.suspects[c.Key()] {
 			if room--; room < 0 {
@@ -99,7 +103,11 @@ func (q *queue) sweep(first Candidate) []Candidate {
 // them is the cause: they become suspects, and the next sweeps have a third of these, until
 // one is left, which is tried alone.
 func (t *Tuner) swept(ctx context.Context, parts []Candidate) (tried bool, err error) {
-	tried, err = t.together(ctx, parts, "there is no time for a trial of each")
+	why := "there is no time for a trial of each"
+	if t.ledger.Absorbed {
+		why = "one alone shows nothing where other work uses what it saves"
+	}
+	tried, err = t.together(ctx, parts, why)
 	if err != nil || !tried || len(t.ledger.Attempts) == 0 {
 		return tried, err
 	}
@@ -128,7 +136,7 @@ func (t *Tuner) swept(ctx context.Context, parts []Candidate) (tried bool, err e
 // broke is the verdict on a sweep whose run failed its checks: smaller groups find the
 // cause in as many runs as it would take to repeat the failure.
 func (tr *trial) broke(p judge.Pair) (v iikanji.Verdict, ok bool) {
-	if !tr.scarce() || len(tr.changes) < 2 || p.Void != "" || p.B == nil || !judge.Failed(p.B) {
+	if !tr.sweeps() || len(tr.changes) < 2 || p.Void != "" || p.B == nil || !judge.Failed(p.B) {
 		return v, false
 	}
 	why := fmt.Sprintf("run %d failed its checks (%s): smaller groups are tried", p.B.ID, whyFailed(p.B))

@@ -15,7 +15,8 @@ import (
 //  1. continue an interrupted search; otherwise
 //  2. run the untouched site against itself (A/A) to measure the noise;
 //  3. observe a run and find causes; rank their remedies by expected gain;
-//  4. try one candidate at a time; a kept one moves the bottleneck: go to 3;
+//  4. try one candidate at a time, or many as one change where time is scarce or where
+//     other work uses what one saves; a kept one moves the bottleneck: go to 3;
 //  5. try parked candidates as bundles; bisect a bundle that fails;
 //  6. in the end phase: changes that turn logs off, drop-one checks, a restart
 //     rehearsal, and the untouched site against the final one in full runs.
@@ -164,6 +165,9 @@ func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
 		t.say("%s: %s: %s", strings.ToUpper(callOf(a)), a.Says, a.Verdict.Why)
 	}
 	if err := t.confirm(ctx, 2); err != nil {
+		return err
+	}
+	if err := t.noteAbsorbed(a); err != nil {
 		return err
 	}
 	t.show(func(v *View) { v.Doing, v.Purpose, v.Pairs, v.Effect = "", "", 0, nil })

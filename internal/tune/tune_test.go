@@ -78,6 +78,7 @@ type meadow struct {
 	at      func(run int)  // called at the begin of each run
 	finds   func(on map[string]bool) []iikanji.Finding
 	binding func(on map[string]bool) string
+	usage   func(on map[string]bool) []iikanji.Usage
 }
 
 func (m *meadow) on() map[string]bool {
@@ -123,6 +124,9 @@ func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, strin
 	}
 	if run.Score = math.Exp(y); run.Outcome == iikanji.Failed {
 		run.Score = 0
+	}
+	if m.usage != nil {
+		run.Usage = m.usage(m.on())
 	}
 	void := m.voids[m.runs]
 	if spec.Accept {
