@@ -140,9 +140,11 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 		return iikanji.CallUnknown, iikanji.TooFew
 	}
 	unstable := j.unstable(s)
+	beyond := unstable && n >= beyondPairs && math.Abs(m.Mean-v.Worth) >= beyondSpread*s.spread()
 	if unstable {
 		v.Warnings = append(v.Warnings, sayUnstable(s, j.Prior))
 	}
+	unstable = unstable && !beyond
 	last := n >= j.Looks.Last()
 	switch {
 	case unstable && n < stablePairs && !last:
@@ -170,6 +172,11 @@ const (
 	spreadLimit   = 3    // × s0 of a well known noise, of the runs of one arm
 	stablePairs   = 5    // least number of pairs before the numbers decide
 	signFlipLevel = 0.05 // of the exact test that must agree
+	// An effect of beyondSpread times the spread of the runs of one arm is none of two
+	// modes: the modes would have to be that far apart, and each run of one arm would be in
+	// one of them and each run of the other arm in the other, in beyondPairs pairs.
+	beyondSpread = 3
+	beyondPairs  = 3
 )
 
 // unstable reports whether the runs of one arm differ by more than the known

@@ -1,6 +1,7 @@
 package lever
 
 import (
+	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
@@ -78,6 +79,8 @@ func (l *perElement) helpers() {
 					how: "read the rows of all elements by one statement before the loop"}
 				if edits, ok := l.prefetch(call, fn, loop); ok {
 					p.fixes = suggested("Read the rows before the loop", edits)
+				} else if edits, ok := l.lookAhead(call, fn, loop); ok {
+					p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested
 				}
 				l.report(p)
 				break
@@ -209,11 +212,14 @@ func (b *batch) arguments() bool {
 
 func bodyOf(loop *ast.RangeStmt) ast.Stmt { return loop.Body }
 
-// unset reports whether the loop sets no part of an expression.
-func (b *batch) unset(e ast.Expr) bool {
+// unset reports whether the loop's body sets no part of an expression.
+func (b *batch) unset(e ast.Expr) bool { return b.unsetIn(e, b.loop.Body) }
+
+// unsetIn reports whether a node sets no part of an expression.
+func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 	text := types.ExprString(e)
 	ok := true
-	ast.Inspect(b.loop.Body, func(n ast.Node) bool {
+	ast.Inspect(in, func(n ast.Node) bool {
 		if a, isAssign := n.(*ast.AssignStmt); isAssign {
 			for _, lhs := range a.Lhs {
 				l := types.ExprString(lhs)

@@ -3,9 +3,13 @@ package main
 import (
 	"context"
 	"database/sql"
+	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -214,6 +218,71 @@ func Getter(ctx context.Context, db *sqlx.DB, posts []Post) ([]string, error) {
 		names = append(names, u.Name)
 	}
 	return names, nil
+}
+
+type numbers struct {
+	mu   sync.Mutex
+	db   *sqlx.DB
+	last int64
+}
+
+// next writes another table than the loop reads.
+func (n *numbers) next(ctx context.Context) (int64, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	result, err := n.send(ctx, n.db, "INSERT INTO t (name) VALUES (?)", "a")
+	if err != nil {
+		return 0, err
+	}
+	n.last, err = result.LastInsertId()
+	return n.last, err
+}
+
+func (n *numbers) send(ctx context.Context, db interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}, query string, args ...any) (sql.Result, error) {
+	return db.ExecContext(ctx, query, args...)
+}
+
+// Upload: the keys are in a file that is read line by line.
+func (s *server) Upload(ctx context.Context, db *sqlx.DB, file *csv.Reader, n *numbers) (posts []Post, err error) {
+	for line := 1; ; line++ {
+		fields, err := file.Read()
+		if errors.Is(err, io.EOF) {
+			return posts, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		id, err := strconv.ParseInt(fields[0], 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := findUser(ctx, db, id); errors.Is(err, sql.ErrNoRows) { // want `APP205`
+			return nil, fmt.Errorf("line %d: no user %d", line, id)
+		} else if err != nil {
+			return nil, err
+		}
+		number, err := n.next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		posts = append(posts, Post{ID: number, UserID: id})
+	}
+}
+
+// Stores: the loop writes another table than the function reads.
+func Stores(ctx context.Context, db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		u, err := findUser(ctx, db, p.UserID) // want `APP205`
+		if err != nil {
+			return err
+		}
+		if _, err := db.ExecContext(ctx, "INSERT INTO t (id, name) VALUES (?, ?)", p.ID, u.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func main() {}

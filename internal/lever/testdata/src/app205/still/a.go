@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"net/http"
 	"time"
 
 	"github.com/jmoiron/sqlx"
@@ -267,6 +268,59 @@ func named(db sqlx.Ext, id int64) (*User, error) {
 func GetterChanges(db *sqlx.DB, posts []Post) error {
 	for _, p := range posts {
 		if _, err := named(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+func rename(db *sqlx.DB, query string, id int64) error {
+	_, err := db.Exec(query, id)
+	return err
+}
+
+// AheadWrites: a function that the loop calls writes what the loop reads.
+func AheadWrites(db *sqlx.DB) error {
+	for i := int64(0); i < 100; i++ {
+		if _, err := findUser(db, i); err != nil { // want `APP205`
+			return err
+		}
+		if err := rename(db, "UPDATE users SET name = '' WHERE id = ?", i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AheadUnknown: nothing is known of the function that gives the keys.
+func AheadUnknown(db *sqlx.DB, next func() int64) error {
+	for {
+		id := next()
+		if _, err := findUser(db, id); err != nil { // want `APP205`
+			return err
+		}
+	}
+}
+
+// AheadHandle: the handle is another one in each round.
+func AheadHandle(dbs []*sqlx.DB) error {
+	db := dbs[0]
+	for i := range 100 {
+		if _, err := findUser(db, int64(i)); err != nil { // want `APP205`
+			return err
+		}
+		db = dbs[i]
+	}
+	return nil
+}
+
+// AheadServer: another server may write what the loop reads.
+func AheadServer(db *sqlx.DB) error {
+	for i := int64(0); i < 100; i++ {
+		if _, err := findUser(db, i); err != nil { // want `APP205`
+			return err
+		}
+		if _, err := http.Post("http://127.0.0.1/rename", "text/plain", nil); err != nil {
 			return err
 		}
 	}

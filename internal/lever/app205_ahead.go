@@ -1,0 +1,245 @@
+package lever
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/iikanji/iikanji/internal/lever/sqlcall"
+	"github.com/iikanji/iikanji/internal/lever/sqltext"
+)
+
+const (
+	// aheadAfter is the number of look-ups of a loop from which the rest is read ahead.
+	aheadAfter = 16
+	// aheadRows bounds the rows that are read ahead: of a larger table, some are looked up
+	// one by one as before.
+	aheadRows = 5000
+)
+
+// lookAhead is the rewrite of a call of a getter in a loop whose keys are not known before
+// it, as those of a file that is read line by line: from the sixteenth look-up on, one
+// statement reads the rows of the table, up to a limit. A row that it did not find is read
+// by itself, so that a missing one, and every error, is handled as before. Nothing in the
+// loop writes the table.
+func (l *perElement) lookAhead(call *ast.CallExpr, fn *types.Func, loop ast.Stmt) ([]analysis.TextEdit, bool) {
+	g, ok := l.getterOf(l.calls.Decl(fn))
+	if !ok || call.Ellipsis.IsValid() {
+		return nil, false
+	}
+	if _, labeled := parentOf(l.pass, loop).(*ast.LabeledStmt); labeled {
+		return nil, false
+	}
+	b := &batch{perElement: l}
+	for i, a := range call.Args {
+		if !l.still.quiet(a) || i != g.key && (l.varies(a, loop) || !b.unsetIn(a, loop)) {
+			return nil, false
+		}
+	}
+	t, _ := onlyTable(g.s.selects())
+	w := &tableWrites{perElement: l, table: t.name, known: map[*types.Func]bool{}}
+	if !w.noneIn(loop, true) {
+		return nil, false
+	}
+	return l.lookAheadEdits(call, g, loop)
+}
+
+// lookAheadEdits writes the rewrite.
+func (l *perElement) lookAheadEdits(call *ast.CallExpr, g *getter, loop ast.Stmt) ([]analysis.TextEdit, bool) {
+	source := newSource(l.pass, loop.Pos())
+	where := sqltext.Find(g.s.tokens, 0, "WHERE")
+	if source == nil || where < 0 {
+		return nil, false
+	}
+	text := func(e ast.Expr) string { return source.text(e.Pos(), e.End()) }
+	handle, method, lead := call.Args[g.handle], "Select", ""
+	if g.context >= 0 {
+		method, lead = "SelectContext", text(call.Args[g.context])+", "
+	}
+	if obj, _, _ := types.LookupFieldOrMethod(l.pass.TypesInfo.TypeOf(handle), true, l.pass.Pkg, method); obj == nil {
+		return nil, false
+	}
+	row, ok := typeName(l.pass, source.file, g.row)
+	key, ok2 := typeName(l.pass, source.file, l.pass.TypesInfo.TypeOf(g.call.Args[0]))
+	taken, n := namesAround(l.pass, loop.Pos()), ordinal(l.pass, loop)
+	names := map[string]string{}
+	for _, base := range []string{"rows", "row", "byKey", "get", "key", "count"} {
+		names[base] = fresh(taken, "ahead"+strings.ToUpper(base[:1])+base[1:]+n)
+		ok = ok && names[base] != ""
+	}
+	if !ok || !ok2 {
+		return nil, false
+	}
+	result, found := row, names["row"]
+	if g.pointer {
+		result, found = "*"+row, "&"+names["row"]
+	}
+	args := make([]string, len(call.Args))
+	for i, a := range call.Args {
+		args[i] = text(a)
+	}
+	args[g.key] = names["key"]
+	query := strings.TrimSpace(g.s.sql[:g.s.tokens[where].Start]) + fmt.Sprintf(" %s %d", sqltext.Like(g.s.tokens, "LIMIT"), aheadRows)
+	lines := []string{
+		fmt.Sprintf("// From the %dth look-up on, one statement reads up to %d rows. A row that it does not find is", aheadAfter, aheadRows),
+		"// read by itself.",
+		fmt.Sprintf("var %s map[%s]%s", names["byKey"], key, row),
+		fmt.Sprintf("%s := 0", names["count"]),
+		fmt.Sprintf("%s := func(%s %s) (%s, error) {", names["get"], names["key"], key, result),
+		fmt.Sprintf("if %s++; %s == %d {", names["count"], names["count"], aheadAfter),
+		fmt.Sprintf("var %s []%s", names["rows"], row),
+		fmt.Sprintf("if err := %s.%s(%s&%s, %s); err == nil {", text(handle), method, lead, names["rows"], goString(query)),
+		fmt.Sprintf("%s = make(map[%s]%s, len(%s))", names["byKey"], key, row, names["rows"]),
+		fmt.Sprintf("for _, %s := range %s {", names["row"], names["rows"]),
+		fmt.Sprintf("%s[%s.%s] = %s", names["byKey"], names["row"], g.field, names["row"]),
+		"}",
+		"}",
+		"}",
+		fmt.Sprintf("if %s, ok := %s[%s]; ok {", names["row"], names["byKey"], names["key"]),
+		fmt.Sprintf("return %s, nil", found),
+		"}",
+		fmt.Sprintf("return %s(%s)", text(call.Fun), strings.Join(args, ", ")),
+		"}",
+	}
+	indent := source.indent(loop.Pos())
+	return []analysis.TextEdit{
+		edit(loop.Pos(), loop.Pos(), layOut(lines, indent)+indent),
+		edit(call.Pos(), call.End(), fmt.Sprintf("%s(%s)", names["get"], text(call.Args[g.key]))),
+	}, true
+}
+
+// A tableWrites looks for statements that could write a table.
+type tableWrites struct {
+	*perElement
+	table string
+	known map[*types.Func]bool
+}
+
+// noneIn reports whether nothing in a node writes the table: neither its statements nor
+// those of the functions of the package that it calls. In a loop, what is returned is of no
+// interest: it is evaluated on the way out. Goroutines and calls of functions that are not
+// known to be harmless count as writes.
+func (w *tableWrites) noneIn(node ast.Node, loop bool) bool {
+	ok := true
+	ast.Inspect(node, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			return ok && !loop
+		case *ast.GoStmt, *ast.SendStmt, *ast.SelectStmt:
+			ok = false
+		case *ast.UnaryExpr:
+			ok = ok && n.Op != token.ARROW
+		case *ast.CallExpr:
+			ok = ok && w.harmless(n)
+		}
+		return ok
+	})
+	return ok
+}
+
+// harmlessMethods are methods that send no statement, by the path and name of their type.
+var harmlessMethods = map[string][]string{
+	"sync.Mutex": {"Lock", "Unlock"}, "sync.RWMutex": {"Lock", "Unlock", "RLock", "RUnlock"},
+	"database/sql.Result": {"LastInsertId", "RowsAffected"},
+}
+
+// harmless reports whether a call writes nothing to the table.
+func (w *tableWrites) harmless(call *ast.CallExpr) bool {
+	if c := w.calls.At(call); c != nil {
+		return slices.IndexFunc(w.texts(c), w.writes) < 0 && len(w.texts(c)) > 0
+	}
+	if chained(w.calls, call) || w.still.quietCall(call) {
+		return true
+	}
+	fn, ok := typeutil.Callee(w.pass.TypesInfo, call).(*types.Func)
+	if !ok {
+		return false
+	}
+	if recv := fn.Signature().Recv(); recv != nil {
+		if named := namedOf(recv.Type()); named != nil && named.Obj().Pkg() != nil &&
+			slices.Contains(harmlessMethods[named.Obj().Pkg().Path()+"."+named.Obj().Name()], fn.Name()) {
+			return true
+		}
+	}
+	if known, ok := w.known[fn]; ok {
+		return known
+	}
+	d := w.calls.Decl(fn)
+	if d == nil || d.Body == nil {
+		return false
+	}
+	w.known[fn] = true // of a recursion, the other calls decide
+	w.known[fn] = w.noneIn(d.Body, false)
+	return w.known[fn]
+}
+
+// writes reports whether a statement may write the table: it is no SELECT, and names it.
+func (w *tableWrites) writes(sql string) bool {
+	s, err := parse(sql)
+	if err != nil {
+		return true
+	}
+	return s.selects() == nil && slices.ContainsFunc(s.tokens, func(t sqltext.Token) bool {
+		return (t.Kind == sqltext.Word || t.Kind == sqltext.Quoted) && strings.EqualFold(t.Name(), w.table)
+	})
+}
+
+// texts are the statements that a call may send: its own text or, where a parameter of the
+// function has it, those of the function's calls in this package. None means that a
+// statement is not known.
+func (w *tableWrites) texts(c *sqlcall.Call) []string {
+	if c.Text != nil {
+		if c.Text.Holes > 0 {
+			return nil
+		}
+		return []string{c.SQL()}
+	}
+	d, ok := c.Func.(*ast.FuncDecl)
+	id, isIdent := c.QueryArg.(*ast.Ident)
+	if !ok || !isIdent {
+		return nil
+	}
+	fn, _ := w.pass.TypesInfo.Defs[d.Name].(*types.Func)
+	param, _ := w.pass.TypesInfo.Uses[id].(*types.Var)
+	at := -1
+	for i := range fn.Signature().Params().Len() {
+		if fn.Signature().Params().At(i) == param {
+			at = i
+		}
+	}
+	if at < 0 || w.calls.Writes[param] > 0 || fn.Signature().Variadic() && at == fn.Signature().Params().Len()-1 {
+		return nil
+	}
+	return w.constants(fn, at)
+}
+
+// constants are the values of an argument in all calls of a function, none if one of them
+// is no constant, or if the function is used otherwise.
+func (w *tableWrites) constants(fn *types.Func, at int) (all []string) {
+	calls := 0
+	for c := range rootOf(w.pass).Preorder((*ast.CallExpr)(nil)) {
+		call := c.Node().(*ast.CallExpr)
+		if typeutil.Callee(w.pass.TypesInfo, call) != fn {
+			continue
+		}
+		calls++
+		if at >= len(call.Args) {
+			return nil
+		}
+		text := constantText(w.pass, call.Args[at])
+		if strings.Contains(text, sqlcall.Hole) {
+			return nil
+		}
+		all = append(all, text)
+	}
+	if calls != w.calls.Uses[fn] || token.IsExported(fn.Name()) {
+		return nil
+	}
+	return all
+}
