@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/lever/sqltext"
 	"github.com/iikanji/iikanji/internal/slowlog"
 	"golang.org/x/tools/go/packages"
 )
@@ -86,10 +87,13 @@ func sentOf(dir string, list []lever.Statement) iter.Seq2[string, iikanji.SentSt
 		var fp slowlog.Fingerprinter
 		for _, s := range list {
 			rel, err := filepath.Rel(dir, s.File)
-			if err != nil || !filepath.IsLocal(rel) || !s.Whole || s.Named {
+			if err != nil || !filepath.IsLocal(rel) || !s.Whole {
 				continue
 			}
 			sent := iikanji.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
+			if s.Named {
+				sent.Digest = digestOf(&fp, positional(s.Text))
+			}
 			if !yield(fmt.Sprintf("%s:%d", filepath.ToSlash(rel), s.Line), sent) {
 				return
 			}
@@ -100,6 +104,30 @@ func sentOf(dir string, list []lever.Statement) iter.Seq2[string, iikanji.SentSt
 // digestOf is the digest of a text as that of the statements that a database logs.
 func digestOf(fp *slowlog.Fingerprinter, sql string) string {
 	return fmt.Sprintf("%016x", slowlog.Digest(fp.Fingerprint([]byte(strings.TrimSpace(sql)))))
+}
+
+// positional is a statement with a question mark in place of each name, as sqlx sends it.
+func positional(sql string) string {
+	tokens, _ := sqltext.Tokens(sql)
+	var b strings.Builder
+	from := 0
+	for _, t := range tokens {
+		if t.Kind == sqltext.Placeholder && t.Text[0] == ':' {
+			b.WriteString(sql[from:t.Start] + "?")
+			from = t.End
+		}
+	}
+	return b.String() + sql[from:]
+}
+
+// digestsOf are the digests that a database may log of a text: its own, and that of the
+// statement that sqlx makes of one with named placeholders.
+func digestsOf(fp *slowlog.Fingerprinter, sql string) []string {
+	digests := []string{digestOf(fp, sql)}
+	if sent := positional(sql); sent != sql {
+		digests = append(digests, digestOf(fp, sent))
+	}
+	return digests
 }
 
 // placesOf are the places of a result, and the packages that could not be read.
@@ -120,7 +148,7 @@ func placesOf(dir string, res *lever.Result) (places []iikanji.CodePlace, proble
 			place.Statements = reads
 		}
 		for _, sql := range place.Statements {
-			place.Digests = append(place.Digests, digestOf(&fp, sql))
+			place.Digests = append(place.Digests, digestsOf(&fp, sql)...)
 		}
 		for _, v := range h.Variants {
 			place.Variants = append(place.Variants, v.Title)
