@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/hoststat"
@@ -207,7 +208,8 @@ func (f *Field) pause(ctx context.Context, more time.Duration) error {
 	if rest == 0 {
 		rest = DefaultRest
 	}
-	timer := time.NewTimer(rest + more - f.Now().Sub(f.ended))
+	now := f.Now()
+	timer := time.NewTimer(max(rest+more-now.Sub(f.ended), f.keptUntil().Sub(now)))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -215,6 +217,15 @@ func (f *Field) pause(ctx context.Context, more time.Duration) error {
 	case <-timer.C:
 		return nil
 	}
+}
+
+// keptUntil is the time from which the site sends no answer of the latest run that a cache
+// keeps: initialize does not drop it, and the next run would check it.
+func (f *Field) keptUntil() (until time.Time) {
+	if f.Subject == nil || f.ended.IsZero() {
+		return until
+	}
+	return change.KeptUntil(f.Subject.Site(), f.ended)
 }
 
 // over records the end of a run, for pause.

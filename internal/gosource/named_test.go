@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/iikanji/iikanji/internal/lever"
 	"github.com/iikanji/iikanji/internal/slowlog"
 )
 
@@ -15,7 +16,7 @@ func TestNamedDigests(t *testing.T) {
 		"INSERT INTO score (id, points) VALUES (:id, :points)":      "INSERT INTO score (id, points) VALUES (?, ?)",
 		"UPDATE t SET at = '12:30', name = :user.name WHERE k = :k": "UPDATE t SET at = '12:30', name = ? WHERE k = ?",
 	} {
-		if got := positional(sql); got != sent {
+		if got := lever.Positional(sql); got != sent {
 			t.Errorf("%s: %q, want %q", sql, got, sent)
 		}
 		got := digestsOf(&fp, sql)

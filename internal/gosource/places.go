@@ -12,7 +12,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lever"
-	"github.com/iikanji/iikanji/internal/lever/sqltext"
 	"github.com/iikanji/iikanji/internal/slowlog"
 	"golang.org/x/tools/go/packages"
 )
@@ -92,7 +91,7 @@ func sentOf(dir string, list []lever.Statement) iter.Seq2[string, iikanji.SentSt
 			}
 			sent := iikanji.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
 			if s.Named {
-				sent.Digest = digestOf(&fp, positional(s.Text))
+				sent.Digest = digestOf(&fp, lever.Positional(s.Text))
 			}
 			if !yield(fmt.Sprintf("%s:%d", filepath.ToSlash(rel), s.Line), sent) {
 				return
@@ -106,25 +105,11 @@ func digestOf(fp *slowlog.Fingerprinter, sql string) string {
 	return fmt.Sprintf("%016x", slowlog.Digest(fp.Fingerprint([]byte(strings.TrimSpace(sql)))))
 }
 
-// positional is a statement with a question mark in place of each name, as sqlx sends it.
-func positional(sql string) string {
-	tokens, _ := sqltext.Tokens(sql)
-	var b strings.Builder
-	from := 0
-	for _, t := range tokens {
-		if t.Kind == sqltext.Placeholder && t.Text[0] == ':' {
-			b.WriteString(sql[from:t.Start] + "?")
-			from = t.End
-		}
-	}
-	return b.String() + sql[from:]
-}
-
 // digestsOf are the digests that a database may log of a text: its own, and that of the
 // statement that sqlx makes of one with named placeholders.
 func digestsOf(fp *slowlog.Fingerprinter, sql string) []string {
 	digests := []string{digestOf(fp, sql)}
-	if sent := positional(sql); sent != sql {
+	if sent := lever.Positional(sql); sent != sql {
 		digests = append(digests, digestOf(fp, sent))
 	}
 	return digests

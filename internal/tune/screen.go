@@ -21,6 +21,10 @@ const (
 	leastFactors = 3
 	// mostFactors is the largest number that a design has room for.
 	mostFactors = 17
+	// screenShare is the largest part of the rest of the search that a screening of more
+	// than shortScreen runs takes: the others that wait, as rewrites of source, need time, too.
+	screenShare = 1. / 3
+	shortScreen = 8
 	// afterScreen is how many runs must be left to try the candidates that a
 	// screening favours.
 	afterScreen = 4
@@ -73,7 +77,7 @@ func (q *queue) factors(first Candidate) []Candidate {
 	}
 	for len(parts) >= leastFactors {
 		n := stats.FactorialRuns(len(parts))
-		if n > 0 && q.cost > 0 && q.timeFor() >= q.cost*time.Duration(n+afterScreen) {
+		if n > 0 && q.cost > 0 && q.timeFor() >= q.cost*time.Duration(n+afterScreen) && (n <= shortScreen || float64(n) <= screenShare*q.runsLeft()) {
 			return parts
 		}
 		parts = parts[:len(parts)-1]

@@ -46,7 +46,7 @@ type cache struct {
 	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
 	Key     string `arg:"key" help:"what tells answers apart: variables, $request_uri and all that the app receives by other headers among them; complete by default"`
 	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for a path (not a folder) that is the same for all clients"`
-	Stale   string `arg:"stale" oneof:"no,updating" default:"no" help:"updating: other clients get the old answer while one request renews it (valid in whole seconds, from 2s; with few requests an answer may be older, up to 10 s or five times valid)"`
+	Stale   string `arg:"stale" oneof:"no,updating" default:"no" help:"updating: other clients get the old answer while one request renews it (valid in whole seconds, from 2s; with few requests an answer may be older, up to 5 s or two and a half times valid)"`
 	Lock    string `arg:"lock" oneof:"on,off" default:"on" help:"on: of several requests for one answer only one reaches the app"`
 	Server  string `arg:"server" help:"server_name or listen address of a server block"`
 
@@ -56,7 +56,10 @@ type cache struct {
 
 // renewedFor is the shortest slice of answers that are renewed in the
 // background: the longest time for which an old answer is sent.
-const renewedFor = 10 * time.Second
+const renewedFor = 5 * time.Second
+
+// renewedSlice is the slice of answers that are valid for d and renewed in the background.
+func renewedSlice(d time.Duration) nginxedit.Slice { return nginxedit.SliceOf(max(renewedFor, 5*d/2)) }
 
 // Validate is called by change.Decode.
 func (a *cache) Validate() error {
@@ -72,7 +75,7 @@ func (a *cache) Validate() error {
 		a.seconds = int(a.slice.Length/time.Second) + 1
 		return nil
 	}
-	a.slice = nginxedit.SliceOf(max(renewedFor, 5*d))
+	a.slice = renewedSlice(d)
 	if a.seconds = int(d/time.Second) - 1; d%time.Second != 0 || a.seconds < 1 {
 		return fmt.Errorf("valid %q: stale updating needs whole seconds, from 2s", a.Valid)
 	}

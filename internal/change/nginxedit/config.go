@@ -21,6 +21,15 @@ func Load(path string, files nginx.Files) (*Conf, error) {
 	return &Conf{c}, nil
 }
 
+// LoadOn reads the configuration of a service of a site.
+func LoadOn(s *change.Site, svc change.Service) (*Conf, error) {
+	h, err := s.On(svc.Host)
+	if err != nil {
+		return nil, err
+	}
+	return Load(svc.Config, siteFiles{s, h})
+}
+
 // siteFiles are the files of the service's host.
 type siteFiles struct {
 	site *change.Site

@@ -41,7 +41,7 @@ func Begin(ctx context.Context, s *change.Site, service string, proofs []iikanji
 	if err != nil {
 		return nil, err
 	}
-	tree, err := Load(svc.Config, siteFiles{s, h})
+	tree, err := LoadOn(s, svc)
 	if err != nil {
 		return nil, err
 	}
