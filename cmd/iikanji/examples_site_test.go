@@ -215,6 +215,9 @@ func (x *examples) command(one *example) (line, dir string) {
 // isuconditionWord is the name of the target as an argument.
 var isuconditionWord = regexp.MustCompile(`( )isucondition\b`)
 
+// tooSlow is in what a search prints that could not even measure the noise in its time.
+const tooSlow = "the time is up before the noise was known"
+
 // run runs one example.
 func (x *examples) run(t *testing.T, one *example) {
 	x.t = t
@@ -255,6 +258,12 @@ func (x *examples) run(t *testing.T, one *example) {
 	status := cmd.ProcessState.ExitCode()
 	t.Logf("%v, %v of CPU, status %d", time.Since(began).Round(time.Millisecond), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond), status)
 	text := out.String()
+	if one.slower != "" && status != one.status && strings.Contains(text, tooSlow) {
+		again := *one
+		again.with, again.slower, again.before = one.slower, "", nil
+		x.run(t, &again)
+		return
+	}
 	if one.file != "" {
 		text = x.content(one.file)
 	}

@@ -25,10 +25,11 @@ func isBacking(s *target.Service) bool {
 	return s.Role == iikanji.RoleDatabase || s.Role == iikanji.RoleCache || s.Role == iikanji.RoleQueue
 }
 
-// whileDown calls do, which restarts a backing service. Background jobs that still run
-// afterwards are restarted, too: nobody asks a job for an answer that would show a lost
-// connection, and it may find out only when iikanji has ended.
+// whileDown calls do, which restarts a backing service. Background jobs that ran before are
+// restarted, too: nobody asks a job for an answer that would show a lost connection. It may
+// have ended because of that at once, or finds out only when iikanji has ended.
 func (s *Subject) whileDown(ctx context.Context, r *running, do func() error) error {
+	jobs := s.runningJobs()
 	s.backing.mu.Lock()
 	err := do()
 	s.backing.last = time.Now()
@@ -37,15 +38,21 @@ func (s *Subject) whileDown(ctx context.Context, r *running, do func() error) er
 		return err
 	}
 	var errs []error
-	for _, name := range s.names {
-		job := s.services[name]
-		if !isJob(job.Service) || !job.runs() {
-			continue
-		}
+	for _, name := range jobs {
 		s.options.Progress(fmt.Sprintf("service %s is restarted with %s: its connections were cut", name, r.Name))
 		errs = append(errs, s.Restart(context.WithoutCancel(ctx), name))
 	}
 	return errors.Join(errs...)
+}
+
+// runningJobs are the names of the background jobs that have a process.
+func (s *Subject) runningJobs() (names []string) {
+	for _, name := range s.names {
+		if job := s.services[name]; isJob(job.Service) && job.runs() {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // isJob reports whether a service is a program that answers nobody.
