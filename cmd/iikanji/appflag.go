@@ -19,7 +19,7 @@ type appName string
 
 // Validate refuses the flag.
 func (appName) Validate() error {
-	return usageError("--app chooses the app of an arena, and no arena is named; those with several apps are: %s", strings.Join(withApps(), ", "))
+	return usageError("no arena is named; those with several apps are: %s", strings.Join(withApps(), ", "))
 }
 
 // chooseApp replaces an arena's name and --app NAME by the name of the arena's variant
