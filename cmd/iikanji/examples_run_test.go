@@ -15,8 +15,8 @@ type example struct {
 	// with are flags behind those of the line: a command takes the last value of a flag.
 	// They shorten times and repetitions, and have no other effect.
 	with string
-	// slower takes the place of with, once, if the machine was too slow for the times in with:
-	// the program says so. What a row tests does not depend on the machine.
+	// slower replaces with, once, after an error that the time was too short. So a slow
+	// machine passes, too.
 	slower string
 	// Until want is printed, a command runs that only an interrupt ends.
 	forever bool

@@ -172,9 +172,9 @@ const (
 	spreadLimit   = 3    // × s0 of a well known noise, of the runs of one arm
 	stablePairs   = 5    // least number of pairs before the numbers decide
 	signFlipLevel = 0.05 // of the exact test that must agree
-	// An effect of beyondSpread times the spread of the runs of one arm is none of two
-	// modes: the modes would have to be that far apart, and each run of one arm would be in
-	// one of them and each run of the other arm in the other, in beyondPairs pairs.
+	// Two modes do not explain an effect of beyondSpread times the spread of the runs of one
+	// arm in beyondPairs pairs: the modes would have to be that far apart, with all runs of
+	// one arm in one mode and all runs of the other arm in the other mode.
 	beyondSpread = 3
 	beyondPairs  = 3
 )

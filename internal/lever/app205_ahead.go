@@ -52,66 +52,26 @@ func (l *perElement) lookAhead(call *ast.CallExpr, fn *types.Func, loop ast.Stmt
 
 // lookAheadEdits writes the rewrite.
 func (l *perElement) lookAheadEdits(call *ast.CallExpr, g *getter, loop ast.Stmt) ([]analysis.TextEdit, bool) {
-	source := newSource(l.pass, loop.Pos())
+	c, ok := l.aheadCode(call, g, loop, "count")
 	where := sqltext.Find(g.s.tokens, 0, "WHERE")
-	if source == nil || where < 0 {
+	if !ok || where < 0 {
 		return nil, false
 	}
-	text := func(e ast.Expr) string { return source.text(e.Pos(), e.End()) }
-	handle, method, lead := call.Args[g.handle], "Select", ""
-	if g.context >= 0 {
-		method, lead = "SelectContext", text(call.Args[g.context])+", "
-	}
-	if obj, _, _ := types.LookupFieldOrMethod(l.pass.TypesInfo.TypeOf(handle), true, l.pass.Pkg, method); obj == nil {
-		return nil, false
-	}
-	row, ok := typeName(l.pass, source.file, g.row)
-	key, ok2 := typeName(l.pass, source.file, l.pass.TypesInfo.TypeOf(g.call.Args[0]))
-	taken, n := namesAround(l.pass, loop.Pos()), ordinal(l.pass, loop)
-	names := map[string]string{}
-	for _, base := range []string{"rows", "row", "byKey", "get", "key", "count"} {
-		names[base] = fresh(taken, "ahead"+strings.ToUpper(base[:1])+base[1:]+n)
-		ok = ok && names[base] != ""
-	}
-	if !ok || !ok2 {
-		return nil, false
-	}
-	result, found := row, names["row"]
-	if g.pointer {
-		result, found = "*"+row, "&"+names["row"]
-	}
-	args := make([]string, len(call.Args))
-	for i, a := range call.Args {
-		args[i] = text(a)
-	}
-	args[g.key] = names["key"]
+	names := c.names
 	query := strings.TrimSpace(g.s.sql[:g.s.tokens[where].Start]) + fmt.Sprintf(" %s %d", sqltext.Like(g.s.tokens, "LIMIT"), aheadRows)
 	lines := []string{
 		fmt.Sprintf("// From the %dth look-up on, one statement reads up to %d rows. A row that it does not find is", aheadAfter, aheadRows),
 		"// read by itself.",
-		fmt.Sprintf("var %s map[%s]%s", names["byKey"], key, row),
+		fmt.Sprintf("var %s map[%s]%s", names["byKey"], c.key, c.row),
 		fmt.Sprintf("%s := 0", names["count"]),
-		fmt.Sprintf("%s := func(%s %s) (%s, error) {", names["get"], names["key"], key, result),
+		c.open(),
 		fmt.Sprintf("if %s++; %s == %d {", names["count"], names["count"], aheadAfter),
-		fmt.Sprintf("var %s []%s", names["rows"], row),
-		fmt.Sprintf("if err := %s.%s(%s&%s, %s); err == nil {", text(handle), method, lead, names["rows"], goString(query)),
-		fmt.Sprintf("%s = make(map[%s]%s, len(%s))", names["byKey"], key, row, names["rows"]),
-		fmt.Sprintf("for _, %s := range %s {", names["row"], names["rows"]),
-		fmt.Sprintf("%s[%s.%s] = %s", names["byKey"], names["row"], g.field, names["row"]),
-		"}",
-		"}",
-		"}",
-		fmt.Sprintf("if %s, ok := %s[%s]; ok {", names["row"], names["byKey"], names["key"]),
-		fmt.Sprintf("return %s, nil", found),
-		"}",
-		fmt.Sprintf("return %s(%s)", text(call.Fun), strings.Join(args, ", ")),
-		"}",
+		fmt.Sprintf("var %s []%s", names["rows"], c.row),
+		fmt.Sprintf("if err := %s, %s); err == nil {", c.send, goString(query)),
+		fmt.Sprintf("%s = make(map[%s]%s, len(%s))", names["byKey"], c.key, c.row, names["rows"]),
 	}
-	indent := source.indent(loop.Pos())
-	return []analysis.TextEdit{
-		edit(loop.Pos(), loop.Pos(), layOut(lines, indent)+indent),
-		edit(call.Pos(), call.End(), fmt.Sprintf("%s(%s)", names["get"], text(call.Args[g.key]))),
-	}, true
+	lines = append(append(lines, c.store()...), "}", "}")
+	return c.edits(append(lines, c.find()...)), true
 }
 
 // A tableWrites looks for statements that could write a table.
@@ -152,7 +112,8 @@ var harmlessMethods = map[string][]string{
 // harmless reports whether a call writes nothing to the table.
 func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	if c := w.calls.At(call); c != nil {
-		return slices.IndexFunc(w.texts(c), w.writes) < 0 && len(w.texts(c)) > 0
+		texts := w.texts(c)
+		return len(texts) > 0 && !slices.ContainsFunc(texts, w.writes)
 	}
 	if chained(w.calls, call) || w.still.quietCall(call) {
 		return true
@@ -179,7 +140,8 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	return w.known[fn]
 }
 
-// writes reports whether a statement may write the table: it is no SELECT, and names it.
+// writes reports whether a statement may write the table: every statement that names the
+// table may, but a SELECT, and so may one that cannot be parsed.
 func (w *tableWrites) writes(sql string) bool {
 	s, err := parse(sql)
 	if err != nil {
@@ -219,8 +181,9 @@ func (w *tableWrites) texts(c *sqlcall.Call) []string {
 	return w.constants(fn, at)
 }
 
-// constants are the values of an argument in all calls of a function, none if one of them
-// is no constant, or if the function is used otherwise.
+// constants are the texts that the calls of a function pass as an argument. There are none
+// if a call passes a text that is not constant, if another package may call the function, or
+// if the function is used as a value.
 func (w *tableWrites) constants(fn *types.Func, at int) (all []string) {
 	calls := 0
 	for c := range rootOf(w.pass).Preorder((*ast.CallExpr)(nil)) {

@@ -250,75 +250,34 @@ func (l *perElement) readsOnly(body *ast.BlockStmt, fn *types.Func) bool {
 
 // prefetchEdits writes the rewrite.
 func (l *perElement) prefetchEdits(call *ast.CallExpr, g *getter, b *batch) ([]analysis.TextEdit, bool) {
-	source := newSource(l.pass, b.loop.Pos())
-	if source == nil || !goAtLeast(l.pass, b.loop.Pos(), "go1.23") {
+	c, ok := l.aheadCode(call, g, b.loop, "keys", "chunk", "args")
+	if !ok || !goAtLeast(l.pass, b.loop.Pos(), "go1.23") {
 		return nil, false
 	}
-	text := func(e ast.Expr) string { return source.text(e.Pos(), e.End()) }
-	handle, method := call.Args[g.handle], "Select"
-	var lead string
-	if g.context >= 0 {
-		method, lead = "SelectContext", text(call.Args[g.context])+", "
-	}
-	if obj, _, _ := types.LookupFieldOrMethod(l.pass.TypesInfo.TypeOf(handle), true, l.pass.Pkg, method); obj == nil {
-		return nil, false
-	}
-	row, ok := typeName(l.pass, source.file, g.row)
-	key, ok2 := typeName(l.pass, source.file, l.pass.TypesInfo.TypeOf(g.call.Args[0]))
 	b.call = &sqlcall.Call{Args: []ast.Expr{call.Args[g.key]}} // header names the variables of the key
-	taken, n := namesAround(l.pass, b.loop.Pos()), ordinal(l.pass, b.loop)
-	names := map[string]string{}
-	for _, base := range []string{"keys", "chunk", "args", "rows", "row", "byKey", "get", "key"} {
-		names[base] = fresh(taken, "ahead"+strings.ToUpper(base[:1])+base[1:]+n)
-		ok = ok && names[base] != ""
-	}
-	if !ok || !ok2 {
-		return nil, false
-	}
+	names := c.names
 	eq, mark := g.s.tokens[g.in[0]], g.s.tokens[g.in[1]]
 	query := fmt.Sprintf("%s+strings.Repeat(\", ?\", len(%s)-1)+%s", goString(g.s.sql[:eq.Start]+sqltext.Like(g.s.tokens, "IN")+" (?"), names["chunk"], goString(")"+g.s.sql[mark.End:]))
-	result, found := row, names["row"]
-	if g.pointer {
-		result, found = "*"+row, "&"+names["row"]
-	}
-	args := make([]string, len(call.Args))
-	for i, a := range call.Args {
-		args[i] = text(a)
-	}
-	args[g.key] = names["key"]
 	lines := []string{
 		fmt.Sprintf("// One statement reads the rows of up to %d elements. A row that it does not find is read by itself.", inRows),
-		fmt.Sprintf("var %s []%s", names["keys"], key),
-		b.header(source) + " {",
-		fmt.Sprintf("%s = append(%s, %s)", names["keys"], names["keys"], text(call.Args[g.key])),
+		fmt.Sprintf("var %s []%s", names["keys"], c.key),
+		b.header(c.source) + " {",
+		fmt.Sprintf("%s = append(%s, %s)", names["keys"], names["keys"], c.text(call.Args[g.key])),
 		"}",
 		fmt.Sprintf("slices.Sort(%s)", names["keys"]),
-		fmt.Sprintf("%s := make(map[%s]%s, len(%s))", names["byKey"], key, row, names["keys"]),
+		fmt.Sprintf("%s := make(map[%s]%s, len(%s))", names["byKey"], c.key, c.row, names["keys"]),
 		fmt.Sprintf("for %s := range slices.Chunk(slices.Compact(%s), %d) {", names["chunk"], names["keys"], inRows),
 		fmt.Sprintf("%s := make([]any, 0, len(%s))", names["args"], names["chunk"]),
 		fmt.Sprintf("for _, %s := range %s {", names["key"], names["chunk"]),
 		fmt.Sprintf("%s = append(%s, %s)", names["args"], names["args"], names["key"]),
 		"}",
-		fmt.Sprintf("var %s []%s", names["rows"], row),
-		fmt.Sprintf("if err := %s.%s(%s&%s, %s, %s...); err != nil {", text(handle), method, lead, names["rows"], query, names["args"]),
+		fmt.Sprintf("var %s []%s", names["rows"], c.row),
+		fmt.Sprintf("if err := %s, %s, %s...); err != nil {", c.send, query, names["args"]),
 		"break",
 		"}",
-		fmt.Sprintf("for _, %s := range %s {", names["row"], names["rows"]),
-		fmt.Sprintf("%s[%s.%s] = %s", names["byKey"], names["row"], g.field, names["row"]),
-		"}",
-		"}",
-		fmt.Sprintf("%s := func(%s %s) (%s, error) {", names["get"], names["key"], key, result),
-		fmt.Sprintf("if %s, ok := %s[%s]; ok {", names["row"], names["byKey"], names["key"]),
-		fmt.Sprintf("return %s, nil", found),
-		"}",
-		fmt.Sprintf("return %s(%s)", text(call.Fun), strings.Join(args, ", ")),
-		"}",
 	}
-	indent := source.indent(b.loop.Pos())
-	return []analysis.TextEdit{
-		edit(b.loop.Pos(), b.loop.Pos(), layOut(lines, indent)+indent),
-		edit(call.Pos(), call.End(), fmt.Sprintf("%s(%s)", names["get"], text(call.Args[g.key]))),
-	}, true
+	lines = append(append(lines, c.store()...), "}", c.open())
+	return c.edits(append(lines, c.find()...)), true
 }
 
 // ordinal numbers the loops of a function: "" for the first one, "2" for the second.

@@ -26,8 +26,8 @@ func isBacking(s *target.Service) bool {
 }
 
 // whileDown calls do, which restarts a backing service. Background jobs that ran before are
-// restarted, too: nobody asks a job for an answer that would show a lost connection. It may
-// have ended because of that at once, or finds out only when iikanji has ended.
+// restarted, too. A job may end at once when it loses its connection, or long after: no
+// request to it shows which.
 func (s *Subject) whileDown(ctx context.Context, r *running, do func() error) error {
 	jobs := s.runningJobs()
 	s.backing.mu.Lock()
