@@ -242,23 +242,17 @@ func (t *rowTest) none(cond ast.Expr, err *types.Var) bool {
 	return false
 }
 
-// place makes the rewrite.
+// place makes the rewrite. The list gets no LIMIT, also where the kept rows are cut to a
+// constant size: with an index in the order of the list, the server then reads rows in
+// that order until enough satisfy the condition, which may be the whole table.
 func (t *rowTest) place() (place, bool) {
 	condition, args, ok := t.condition()
 	if !ok {
 		return place{}, false
 	}
 	c := t.rd.first
-	edits := t.list().and(condition)
-	if n := t.cutSize(); n != nil && t.list().total(t.facts) {
-		limit := t.x.pass.TypesInfo.Types[n].Value.ExactString()
-		if !isLiteral(n) {
-			limit, args = "?", append(args, t.x.text(n))
-		}
-		edits = append(edits, sqltext.AddLimit(t.list().tokens, limit))
-	}
 	rw := t.x.rewrite()
-	rw.statement(c, edits, args...)
+	rw.statement(c, t.list().and(condition), args...)
 	rw.replace(t.s.loop, fmt.Sprintf("%s = append(%s, %s...)", t.out.Name(), t.out.Name(), t.rd.rows.Name()))
 	fix, ok := rw.fix("test the rows in the statement of the list")
 	return place{node: t.test.Expr, statements: []string{t.test.SQL(), c.SQL()}, what: "each row of a list is tested by a statement of its own",
@@ -366,81 +360,4 @@ func (t *rowTest) before(e ast.Expr) bool {
 		return ok
 	})
 	return ok
-}
-
-// cutSize is the constant size to which the kept rows are cut before anything else
-// reads them: the slice itself, or the field of a struct that takes it.
-func (t *rowTest) cutSize() ast.Expr {
-	block, ok := t.x.parent[t.s.loop].(*ast.BlockStmt)
-	if !ok {
-		return nil
-	}
-	after := block.List[slices.Index(block.List, t.s.loop)+1:]
-	if len(after) == 0 {
-		return nil
-	}
-	if c := t.cuttingOf(after[0], t.out); c != nil {
-		return c.n
-	}
-	name := t.holder(after[0])
-	if name == "" || len(after) < 2 {
-		return nil
-	}
-	for _, id := range t.x.uses[t.out] {
-		if id.Pos() > after[0].End() {
-			return nil // the whole slice is read, too
-		}
-	}
-	return t.cutOf(after[1], name)
-}
-
-// holder is the field "v.f" of "v := T{f: out}".
-func (t *rowTest) holder(s ast.Stmt) string {
-	a, ok := s.(*ast.AssignStmt)
-	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
-		return ""
-	}
-	lit, ok := a.Rhs[0].(*ast.CompositeLit)
-	v := t.x.variable(a.Lhs[0])
-	if !ok || v == nil {
-		return ""
-	}
-	field, held := "", 0
-	for _, e := range lit.Elts {
-		kv, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			return ""
-		}
-		ast.Inspect(kv.Value, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && t.x.variable(id) == t.out {
-				held++
-			}
-			return true
-		})
-		if key, isIdent := kv.Key.(*ast.Ident); isIdent && t.x.variable(kv.Value) == t.out {
-			field = v.Name() + "." + key.Name
-		}
-	}
-	if held != 1 {
-		return ""
-	}
-	return field
-}
-
-// cutOf is n of "if len(name) > n { name = name[:n] }".
-func (t *rowTest) cutOf(s ast.Stmt, name string) ast.Expr {
-	i, ok := s.(*ast.IfStmt)
-	if !ok || i.Init != nil || i.Else != nil || len(i.Body.List) != 1 {
-		return nil
-	}
-	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
-	a, isAssign := i.Body.List[0].(*ast.AssignStmt)
-	if !ok || !isAssign || b.Op != token.GTR || types.ExprString(b.X) != "len("+name+")" || a.Tok != token.ASSIGN || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
-		return nil
-	}
-	sl, ok := a.Rhs[0].(*ast.SliceExpr)
-	if !ok || types.ExprString(a.Lhs[0]) != name || types.ExprString(sl.X) != name || sl.Low != nil || sl.High == nil || sl.Slice3 || !t.sameConstant(sl.High, b.Y) {
-		return nil
-	}
-	return sl.High
 }

@@ -124,7 +124,7 @@ func Nested(word string) ([]Shop, error) {
 		}
 		kept = append(kept, s)
 	}
-	if len(kept) > 20 { // equal names have no order, so that no LIMIT is added
+	if len(kept) > 20 { // the rewritten statement gets no LIMIT
 		kept = kept[:20]
 	}
 	return kept, nil
