@@ -8,7 +8,8 @@ GOVULNCHECK = .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
 DEADCODE = .cache/bin/deadcode-$(DEADCODE_VERSION)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
-BUILD_FLAGS ?= -trimpath
+TRIM = -trimpath
+BUILD_FLAGS ?= $(TRIM)
 # Flags of both commands of the demo. By default the servers' data and the runs
 # are kept in the user's state folder.
 DEMO_FLAGS ?=
@@ -25,19 +26,19 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-# lint and the first group of tests run side by side: many tests wait for servers,
-# and lint uses the CPU meanwhile. The binary is built without -trimpath, so that its
-# compiled packages are those of vet, staticcheck and the tests without the detector.
+# lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
+# gets what the tests leave, most of it while test-alone waits for its servers. Paths are
+# trimmed everywhere, so that a second clone of the same sources compiles nothing again.
 check: setup-check
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
-	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
-	@nice -n 5 scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
-	trap 'kill $$lint 2>/dev/null' INT TERM; \
-	scripts/timed.sh test-together $(MAKE) --no-print-directory test-together; tests=$$?; \
+	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=$(TRIM)
+	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
+	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
+	scripts/timed.sh test-together $(MAKE) --no-print-directory test-together && \
+	scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone; tests=$$?; \
 	wait $$lint; linted=$$?; \
 	cat .cache/lint.log; \
 	[ $$tests -eq 0 ] && [ $$linted -eq 0 ]
-	@scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone
 	@scripts/timed.sh test-repeat $(MAKE) --no-print-directory test-repeat
 	@scripts/timed.sh
 	@echo "make check: all passed"
@@ -53,6 +54,7 @@ setup-check:
 # The tools hold the types of the whole program: most of what their garbage collector
 # does frees little. deadcode takes a third less CPU with this value, staticcheck too.
 lint: export GOGC = 400
+lint: export GOFLAGS := $(strip $(shell go env GOFLAGS) $(TRIM))
 lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
@@ -128,7 +130,7 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
 # debug information of the test programs, which is a third of the work of linking them.
 # A test that fails beside others is repeated alone: see docs/adr/0011.
-GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-w -timeout 60m
+GOTEST = scripts/repeat.sh note go test $(TRIM) -vet=off -ldflags=-w -timeout 60m
 TEST = $(GOTEST) -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
