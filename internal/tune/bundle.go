@@ -160,7 +160,7 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		return true, err
 	}
 	for _, half := range [][]Candidate{parts[:len(parts)/2], parts[len(parts)/2:]} {
-		if t.enough() != "" || !t.fits(half[0]) {
+		if t.enough() != "" || !t.fits(half[0]) || t.rewriteNext() {
 			break
 		}
 		if _, err := t.together(ctx, half, why); err != nil {
@@ -168,6 +168,16 @@ func (t *Tuner) together(ctx context.Context, parts []Candidate, why string) (tr
 		}
 	}
 	return true, nil
+}
+
+// rewriteNext reports whether rewrites of source come before the halves of a bundle that had
+// no gain.
+func (q *queue) rewriteNext() bool {
+	if !q.vain() {
+		return false
+	}
+	c, ok := q.next(false)
+	return ok && c.rewrites() && !c.knob()
 }
 
 // planAll plans parts in order. A part that touches a place of an earlier part is

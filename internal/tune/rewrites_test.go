@@ -194,6 +194,49 @@ func TestRewriteOrOther(t *testing.T) {
 	}
 }
 
+// TestRewriteAfterVainBundle: after a bundle of other candidates without a gain, rewrites of
+// source are next, also before its halves; not after a bundle of rewrites, a failed one or a
+// trial of a single candidate.
+func TestRewriteAfterVainBundle(t *testing.T) {
+	setting := func(name string, gain float64) Candidate {
+		return Candidate{Code: "DB206", Where: name, Gain: gain, Chance: 0.5,
+			Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: name, Args: map[string]string{"name": name, "value": "2"}}}.cached()
+	}
+	x, y, a := setting("sync_binlog", 0.12), setting("innodb_flush_log_at_trx_commit", 0.11), rewrite("APP201", "APP201", "a")
+	small, sources := bundleOf([]Candidate{x, y}, ""), bundleOf([]Candidate{a, rewrite("APP204", "APP204", "b")}, "")
+	for name, test := range map[string]struct {
+		tried  Candidate
+		reason iikanji.Reason
+		other  Candidate
+		want   string
+	}{
+		"no gain":               {small, iikanji.NoGain, x, "APP201 in a"},
+		"no gain, solid waits":  {small, iikanji.NoGain, setting("sync_binlog", solid), "sync_binlog"},
+		"failed its checks":     {small, iikanji.Gate, x, "sync_binlog"},
+		"a single candidate":    {y, iikanji.NoGain, x, "sync_binlog"},
+		"a bundle of rewrites":  {sources, iikanji.NoGain, x, "sync_binlog"},
+		"no rewrite is waiting": {small, iikanji.NoGain, x, "sync_binlog"},
+	} {
+		q := queueOf(ledger{Attempts: []Attempt{
+			{Candidate: test.tried, Key: test.tried.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: test.reason}},
+			{Candidate: y, Key: "refused", Skipped: "it cannot be planned"}}})
+		began := time.Unix(1e9, 0)
+		*q.budget = budget{options: TuneOptions{Time: time.Hour, Pairs: 2, Short: time.Second, Full: time.Second}, cost: time.Second, began: began,
+			now: func() time.Time { return began.Add(30 * time.Minute) }, reserve: func() int { return 0 }}
+		q.candidates = []Candidate{test.other, a}
+		if name == "no rewrite is waiting" {
+			q.candidates = q.candidates[:1]
+		}
+		got, _ := q.next(false)
+		if got.Remedy.Says != test.want {
+			t.Errorf("%s: the next candidate is %q, want %q", name, got.Remedy.Says, test.want)
+		}
+		if first := q.rewriteNext(); first != (test.want == a.Remedy.Says) {
+			t.Errorf("%s: rewrites come before the halves: %v", name, first)
+		}
+	}
+}
+
 // TestCoveredIsCured: a rewrite whose fixes are in force with those of another finding
 // of its function is not tried again, also where a bundle brought them.
 func TestCoveredIsCured(t *testing.T) {
