@@ -36,7 +36,7 @@ func openTab(t *testing.T, tenant, path string) *tab {
 	t.Helper()
 	browser.start.Do(func() {
 		flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU,
-			chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(time.Minute))
+			chromedp.Flag("hide-scrollbars", true), chromedp.WindowSize(1200, 1000), chromedp.WSURLReadTimeout(4*time.Minute))
 		allocator, stop := chromedp.NewExecAllocator(context.WithoutCancel(t.Context()), flags...)
 		ctx, done := chromedp.NewContext(allocator)
 		browser.Context = ctx
@@ -91,7 +91,7 @@ func (b *tab) address(tenant, path string) string {
 // run runs actions within a minute.
 func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b, time.Minute)
+	ctx, cancel := context.WithTimeout(b, 4*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		b.t.Fatal(err)
@@ -101,7 +101,7 @@ func (b *tab) run(actions ...chromedp.Action[chromedp.Void]) {
 // text evaluates an expression.
 func (b *tab) text(expression string) string {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b, time.Minute)
+	ctx, cancel := context.WithTimeout(b, 4*time.Minute)
 	defer cancel()
 	v, err := chromedp.Run(ctx, chromedp.Evaluate[string](expression))
 	if err != nil {
@@ -115,7 +115,7 @@ func (b *tab) wants(selector string, want ...string) {
 	b.t.Helper()
 	var got string
 	expected := strings.Join(want, "|")
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); {
 		got = b.text(fmt.Sprintf("[...document.querySelectorAll(%q)].map(e => e.innerText.trim()).join('|')", selector))
 		if got == expected {
 			return
@@ -139,7 +139,7 @@ func (b *tab) screenshot(name string) {
 	if dir == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(b, time.Minute)
+	ctx, cancel := context.WithTimeout(b, 4*time.Minute)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {

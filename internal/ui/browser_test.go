@@ -48,7 +48,7 @@ func (b *tab) problems() []string {
 // startBrowser starts Debian's Chromium; each test has a tab of its own.
 func startBrowser(t *testing.T) context.Context {
 	t.Helper()
-	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(time.Minute))
+	flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(4*time.Minute))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), flags...)
 	ctx, done := chromedp.NewContext(allocator)
 	t.Cleanup(func() { done(); stop() })
@@ -82,7 +82,7 @@ func openTab(t *testing.T, browser context.Context) *tab {
 // run runs actions within a minute.
 func (b *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b, time.Minute)
+	ctx, cancel := context.WithTimeout(b, 4*time.Minute)
 	defer cancel()
 	if err := chromedp.Do(ctx, actions...); err != nil {
 		t.Fatal(err)
@@ -92,7 +92,7 @@ func (b *tab) run(t *testing.T, actions ...chromedp.Action[chromedp.Void]) {
 // result runs one action and returns its value.
 func result[T any](t *testing.T, b *tab, a chromedp.Action[T]) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(b, time.Minute)
+	ctx, cancel := context.WithTimeout(b, 4*time.Minute)
 	defer cancel()
 	v, err := chromedp.Run(ctx, a)
 	if err != nil {
@@ -110,7 +110,7 @@ func eval[T any](t *testing.T, b *tab, expression string) T {
 // eventually waits until an expression is true.
 func eventually(t *testing.T, b *tab, what, expression string) {
 	t.Helper()
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
+	for end := time.Now().Add(4 * time.Minute); time.Now().Before(end); {
 		if eval[bool](t, b, expression) {
 			return
 		}

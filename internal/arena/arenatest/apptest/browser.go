@@ -24,7 +24,7 @@ import (
 // SCREENSIZE is the size of the window as WIDTH,HEIGHT.
 func Browse(t *testing.T, address string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	var errors bytes.Buffer
 	size := "1200,1400"
