@@ -17,7 +17,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check checked build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -29,16 +29,14 @@ demo: setup build
 # lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
 # gets what the tests leave, most of it while test-alone waits for its servers. Paths are
 # trimmed everywhere, so that a second clone of the same sources compiles nothing again.
-# Temporary files are in memory where there is room (scripts/scratch.sh).
+# Temporary files of the first tests are in memory where there is room (scripts/scratch.sh);
+# the tests that measure a site under load have a real disk.
 check: setup-check
-	@scripts/scratch.sh $(MAKE) --no-print-directory checked
-
-checked:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
 	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=$(TRIM)
 	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
-	scripts/timed.sh test-together $(MAKE) --no-print-directory test-together && \
+	scripts/timed.sh test-together scripts/scratch.sh $(MAKE) --no-print-directory test-together && \
 	scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone; tests=$$?; \
 	wait $$lint; linted=$$?; \
 	cat .cache/lint.log; \
