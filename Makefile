@@ -28,7 +28,7 @@ demo: setup build
 
 # lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
 # gets what the tests leave, most of it while test-alone waits for its servers. Paths are
-# trimmed everywhere, so that a second clone of the same sources compiles nothing again.
+# trimmed everywhere, so that clones in several folders share the compiled packages.
 # Temporary files of the first tests are in memory where there is room (scripts/scratch.sh);
 # the tests that measure a site under load have a real disk.
 check: setup-check

@@ -181,9 +181,9 @@ func (w *tableWrites) texts(c *sqlcall.Call) []string {
 	return w.constants(fn, at)
 }
 
-// constants are the texts that the calls of a function pass as an argument. There are none
-// if a call passes a text that is not constant, if another package may call the function, or
-// if the function is used as a value.
+// constants returns the constant texts that the calls of a function pass as an argument. It
+// returns nil if a call passes another text, if another package may call the function, or if
+// the function is used as a value.
 func (w *tableWrites) constants(fn *types.Func, at int) (all []string) {
 	calls := 0
 	for c := range rootOf(w.pass).Preorder((*ast.CallExpr)(nil)) {
