@@ -8,8 +8,7 @@ GOVULNCHECK = .cache/bin/govulncheck-$(GOVULNCHECK_VERSION)
 DEADCODE = .cache/bin/deadcode-$(DEADCODE_VERSION)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
-TRIM = -trimpath
-BUILD_FLAGS ?= $(TRIM)
+BUILD_FLAGS ?= -trimpath
 # Flags of both commands of the demo. By default the servers' data and the runs
 # are kept in the user's state folder.
 DEMO_FLAGS ?=
@@ -27,13 +26,14 @@ demo: setup build
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
 # lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
-# gets what the tests leave, most of it while test-alone waits for its servers. Paths are
-# trimmed everywhere, so that clones in several folders share the compiled packages.
+# gets what the tests leave, most of it while test-alone waits for its servers. The binary is
+# built without -trimpath, so that its compiled packages, those of the standard library
+# and the libraries among them, are those of lint, of the tests and of the apps that they build.
 # Temporary files of the first tests are in memory where there is room (scripts/scratch.sh);
 # the tests that measure a site under load have a real disk.
 check: setup-check
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
-	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=$(TRIM)
+	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
 	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
 	scripts/timed.sh test-together scripts/scratch.sh $(MAKE) --no-print-directory test-together && \
@@ -56,7 +56,6 @@ setup-check:
 # The tools hold the types of the whole program: most of what their garbage collector
 # does frees little. deadcode takes a third less CPU with this value, staticcheck too.
 lint: export GOGC = 400
-lint: export GOFLAGS := $(strip $(shell go env GOFLAGS) $(TRIM))
 lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
@@ -132,7 +131,7 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
 # debug information of the test programs, which is a third of the work of linking them.
 # A test that fails beside others is repeated alone: see docs/adr/0011.
-GOTEST = scripts/repeat.sh note go test $(TRIM) -vet=off -ldflags=-w -timeout 60m
+GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-w -timeout 60m
 TEST = $(GOTEST) -parallel 3
 
 # Two groups side by side, two packages of each: most tests wait for servers half of

@@ -53,7 +53,7 @@ alone() {
 		status=0
 		while IFS="$(printf '\t')" read -r package tests race; do
 			# shellcheck disable=SC2086 # no argument if empty
-			if go test -trimpath -vet=off -ldflags=-w -timeout 60m $race -count 1 -run "$tests" "$package"; then
+			if go test -vet=off -ldflags=-w -timeout 60m $race -count 1 -run "$tests" "$package"; then
 				echo "FAILED BESIDE OTHER TESTS, PASSED ALONE: $package $tests"
 			else
 				status=1

@@ -89,9 +89,9 @@ func families() (out []family) {
 		if len(a.Variants) == 0 {
 			continue
 		}
-		f := family{[]string{name}, []string{ownApp(a)}}
+		f := family{a.Targets(), []string{ownApp(a)}}
 		for _, v := range a.Variants {
-			f.targets, f.apps = append(f.targets, name+"-"+v.Name), append(f.apps, v.Name)
+			f.apps = append(f.apps, v.Name)
 		}
 		out = append(out, f)
 	}

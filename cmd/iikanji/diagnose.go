@@ -257,16 +257,24 @@ func writeScore(e *env, f report.Format, s grading.Score) error {
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {
 		return err
 	}
-	t := report.Table{Columns: []report.Column{{Name: "found"}, {Name: "code", Left: true}, {Name: "where", Left: true}, {Name: "cause", Left: true, Shrink: true}}}
+	if s.Proven > 0 {
+		if _, err := fmt.Fprintf(e.Stdout, "of the %d with a measured effect of their own: %d among the first 10\n\n", s.Proven, s.ProvenAt10); err != nil {
+			return err
+		}
+	}
+	t := report.Table{Columns: []report.Column{{Name: "found"}, {Name: "effect"}, {Name: "code", Left: true}, {Name: "where", Left: true}, {Name: "cause", Left: true, Shrink: true}}}
 	for _, a := range s.Answers {
-		at := "-"
+		at, effect := "-", ""
 		if a.Found > 0 {
 			at = fmt.Sprintf("#%d", a.Found)
 		}
-		t.Rows = append(t.Rows, []string{at, string(a.Code), report.Shorten(a.Where, 32), a.Why})
+		if a.Effect > 0 {
+			effect = fmt.Sprintf("%+.0f %%", a.Effect)
+		}
+		t.Rows = append(t.Rows, []string{at, effect, string(a.Code), report.Shorten(a.Where, 32), a.Why})
 	}
 	for _, u := range s.Unexpected {
-		t.Rows = append(t.Rows, []string{"extra", string(u.Code), report.Shorten(u.Where, 32), u.Claim})
+		t.Rows = append(t.Rows, []string{"extra", "", string(u.Code), report.Shorten(u.Where, 32), u.Claim})
 	}
 	return t.Write(e.Stdout, f, e.Cols)
 }

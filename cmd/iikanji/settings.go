@@ -80,10 +80,9 @@ func settingsHelp() string {
 			continue
 		}
 		a, _ := arena.Find(name)
-		names := []string{name} // an arena sorts before its variants, which have its settings
-		for _, v := range a.Variants {
-			names = append(names, name+"-"+v.Name)
-			described[name+"-"+v.Name] = true
+		names := a.Targets() // an arena sorts before its variants, which have its settings
+		for _, n := range names {
+			described[n] = true
 		}
 		writeSettings(&b, strings.Join(names, " and "), a.Settings)
 	}

@@ -20,12 +20,23 @@ import (
 // calls it.
 func (a *Arena) with(v Variant) *Arena {
 	out := *a
-	out.Name, out.Services, out.Variants = a.Name+"-"+v.Name, replaced(a.Services, v.Services), nil
+	out.Name, out.Services, out.Variants = a.variantName(v), replaced(a.Services, v.Services), nil
 	out.Ladder, out.Commands = v.Ladder, nil
 	if v.Summary != "" {
 		out.Summary = v.Summary
 	}
 	return &out
+}
+
+func (a *Arena) variantName(v Variant) string { return a.Name + "-" + v.Name }
+
+// Targets returns the names of the arena and of its variants, its own first.
+func (a *Arena) Targets() []string {
+	names := []string{a.Name}
+	for _, v := range a.Variants {
+		names = append(names, a.variantName(v))
+	}
+	return names
 }
 
 // replaced returns the services with some replaced by those of their names. A

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -28,6 +29,7 @@ func readBackSite(t *testing.T) (*testSite, *change.Site, func(iikanji.Remedy) (
 	}
 	t.Cleanup(func() { h.Close() })
 	site := s.open(s.dir)
+	time.Sleep(30 * time.Millisecond) // starts and writes have times in ticks of 10 ms
 	x := &change.Executor{Hands: site, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability, iikanji.Freshness}}}
 	return s, site, func(r iikanji.Remedy) (iikanji.ChangeID, *change.Executor) {
 		t.Helper()

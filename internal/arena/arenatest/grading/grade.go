@@ -2,6 +2,7 @@ package grading
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -12,7 +13,10 @@ type Answer struct {
 	Code  iikanji.Code `json:"code"`
 	Where string       `json:"where"`
 	Why   string       `json:"why"`
-	Found int          `json:"found"` // place of the finding that is it, from 1; 0 for none
+	// Effect is the gain in percent that was measured for the cure of this cause alone;
+	// 0 if none was proven.
+	Effect float64 `json:"effect_percent,omitempty"`
+	Found  int     `json:"found"` // place of the finding that is it, from 1; 0 for none
 }
 
 // A Score is how well findings match the known causes.
@@ -21,17 +25,26 @@ type Score struct {
 	At5        int               `json:"found_at_5"`
 	At10       int               `json:"found_at_10"`
 	All        int               `json:"found"`
-	Unexpected []iikanji.Finding `json:"unexpected"` // that no answer has, by code and place
-	Doubled    int               `json:"doubled"`    // that show a cause again that an earlier one has found
+	Proven     int               `json:"proven"`             // answers with a measured effect
+	ProvenAt10 int               `json:"proven_found_at_10"` // of them, found at 10
+	Unexpected []iikanji.Finding `json:"unexpected"`         // that no answer has, by code and place
+	Doubled    int               `json:"doubled"`            // that show a cause again that an earlier one has found
 }
 
-// ReadAnswers reads answers.txt: code, place and cause, between tabs.
+// ReadAnswers reads answers.txt: code, place, cause and, where one was measured, the
+// effect as in +12 %, between tabs.
 func ReadAnswers(text string) []Answer {
 	var out []Answer
 	for line := range strings.Lines(text) {
-		if f := strings.SplitN(strings.TrimSpace(line), "\t", 3); len(f) == 3 && !strings.HasPrefix(line, "#") {
-			out = append(out, Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]})
+		f := strings.Split(strings.TrimSpace(line), "\t")
+		if len(f) < 3 || strings.HasPrefix(line, "#") {
+			continue
 		}
+		a := Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]}
+		if len(f) > 3 {
+			a.Effect, _ = strconv.ParseFloat(strings.TrimSuffix(f[3], " %"), 64) // TestAnswers of the arenas holds the form
+		}
+		out = append(out, a)
 	}
 	return out
 }
@@ -44,6 +57,11 @@ func ReadAnswers(text string) []Answer {
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
 	findings = slices.DeleteFunc(slices.Clone(findings), func(f iikanji.Finding) bool { return f.Code.Doubt() || inSource(f, answers) })
+	for _, a := range s.Answers {
+		if a.Effect > 0 {
+			s.Proven++
+		}
+	}
 	for n, f := range findings {
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
 		switch {
@@ -55,6 +73,9 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 			}
 			if n < 10 {
 				s.At10++
+			}
+			if n < 10 && s.Answers[i].Effect > 0 {
+				s.ProvenAt10++
 			}
 		case slices.ContainsFunc(answers, func(a Answer) bool { return a.is(f) }):
 			s.Doubled++

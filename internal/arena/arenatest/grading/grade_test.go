@@ -2,6 +2,8 @@ package grading
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,6 +51,46 @@ func TestScore(t *testing.T) {
 	}
 	if answers[0].Found != 0 {
 		t.Error("the answers that were given have changed")
+	}
+}
+
+// TestAnswers reads the answers of every arena: each line has a code, a place and a cause,
+// and an effect is a gain in percent.
+func TestAnswers(t *testing.T) {
+	files, err := filepath.Glob("../../../../arenas/*/answers.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answers, n := ReadAnswers(string(text)), 0
+		for line := range strings.Lines(string(text)) {
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			n++
+			f := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(f) < 3 || len(f) > 4 || len(f) == 4 && (!effectForm.MatchString(f[3]) || n > len(answers) || answers[n-1].Effect <= 0) {
+				t.Errorf("%s: %q", file, line)
+			}
+		}
+		if len(answers) != n {
+			t.Errorf("%s: %d answers in %d lines", file, len(answers), n)
+		}
+	}
+}
+
+var effectForm = regexp.MustCompile(`^\+[0-9.]+ %$`)
+
+// TestProven: causes with a measured effect are counted by themselves.
+func TestProven(t *testing.T) {
+	answers := ReadAnswers("DB115\tapp\tprepared\nWEB110\tnginx\tlog\t+2.5 %\nWEB102\tnginx\tconnections\t+30 %\n")
+	s := ScoreOf([]iikanji.Finding{{Code: "DB115", Where: "app"}, {Code: "WEB102", Where: "nginx"}}, answers)
+	if s.Proven != 2 || s.ProvenAt10 != 1 || s.At10 != 2 || s.Answers[1].Effect != 2.5 {
+		t.Errorf("%+v", s)
 	}
 }
 
