@@ -17,6 +17,7 @@ import (
 //	select … from t         a statement; … in an answer stands for any text
 //	s.t (a, b DESC)         an index
 //	t.c                     a column (answers only: a finding's remedy names it)
+//	a.go:12 search          a function in a file of source; the line may differ
 //	nginx                   a service, a variable or an address
 type causePlace struct {
 	method, path string // of a route; a path alone is all that is below it
@@ -31,6 +32,7 @@ var (
 	routeForm     = regexp.MustCompile(`^(?:([A-Z]+) )?(/[^ ]*?)(?:: (.*))?$`)
 	statementForm = regexp.MustCompile(`(?i)^(select|insert|update|delete|replace|with)\b`)
 	indexForm     = regexp.MustCompile(`^(?:\w+\.)?(\w+) ?\(([^()]+)\)$`)
+	sourceForm    = regexp.MustCompile(`^(\S+\.\w+)(?::\d+)? (\S+)$`)
 	columnForm    = regexp.MustCompile(`^(\w+)\.(\w+)$`)
 	// serviceEnd names the service of a finding, where a target has several of a role.
 	serviceEnd = regexp.MustCompile(` at [\w.-]+$`)
@@ -49,6 +51,8 @@ func readPlace(text string) (p causePlace) {
 		for c := range strings.SplitSeq(m[2], ",") {
 			p.columns = append(p.columns, strings.TrimSpace(c))
 		}
+	} else if m := sourceForm.FindStringSubmatch(text); m != nil {
+		p.name = m[1] + " " + m[2]
 	} else if m := columnForm.FindStringSubmatch(text); m != nil {
 		p.table, p.column = m[1], m[2]
 	} else {

@@ -86,11 +86,11 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	return s
 }
 
-// inSource reports whether a finding is that of a code lever, and the answers have
-// none: they name causes by statement, route and table, and a lever names the place
-// in the source of such a cause.
+// inSource reports whether a finding is that of a code lever that no answer has: answers
+// name most causes by statement, route and table, and such a lever names the place in the
+// source of one of them.
 func inSource(f iikanji.Finding, answers []Answer) bool {
-	return strings.HasPrefix(string(f.Code), leverCodes) && !slices.ContainsFunc(answers, func(a Answer) bool { return strings.HasPrefix(string(a.Code), leverCodes) })
+	return strings.HasPrefix(string(f.Code), leverCodes) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Code == f.Code })
 }
 
 // leverCodes begin the codes of code levers.

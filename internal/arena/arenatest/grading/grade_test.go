@@ -94,6 +94,19 @@ func TestProven(t *testing.T) {
 	}
 }
 
+// TestLevers: a code lever whose code no answer has is another name for a cause, and is
+// not graded.
+func TestLevers(t *testing.T) {
+	findings := []iikanji.Finding{{Code: "APP204", Where: "a.go:3 post"}, {Code: "APP216", Where: "a.go:9 list"}, {Code: "APP216", Where: "a.go:12 search"}}
+	s := ScoreOf(findings, ReadAnswers("APP216\ta.go search\teach search is computed again\n"))
+	if s.All != 1 || s.Answers[0].Found != 2 || len(s.Unexpected) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if s := ScoreOf(findings, ReadAnswers("DB101\tt(a)\tscan\n")); len(s.Unexpected) != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestPlaces checks that findings and answers use the same names for places.
 func TestPlaces(t *testing.T) {
 	for _, c := range []struct {
@@ -119,6 +132,10 @@ func TestPlaces(t *testing.T) {
 		{"c(a, b)", "s.c (b, a)", false},
 		{"c(a, b)", "s.c (a)", false},
 		{"c(a)", "s.d (a)", false},
+		{"a.go search", "a.go:12 search", true},
+		{"a.go search", "a.go:12 (*app).search", false},
+		{"a.go search", "b.go:12 search", false},
+		{"a.go search", "a.go:12 search at app", true},
 	} {
 		if got := readPlace(c.answer).holds(iikanji.Finding{Where: c.finding}); got != c.holds {
 			t.Errorf("answer %q, finding %q: %v", c.answer, c.finding, got)
