@@ -33,9 +33,9 @@ const (
 //
 // N+1 (DB113), by its parent: a look-up runs once for each row that another
 // statement sent, and several times as often as that statement ran. Two counts
-// can agree by accident: at most two statements may qualify as the parent, and
-// the fewer rows per execution the parent sends, the stronger the other evidence
-// must be (see [view.fits]).
+// can agree by accident: at most two statements may qualify as the parent, only one
+// where the counts differ by more than 3 %, and the fewer rows per execution the parent
+// sends, the stronger the other evidence must be (see [view.fits]).
 //
 // By its route: the number of executions follows the requests of one route, with
 // several executions per request (dbroutes.go).
@@ -181,8 +181,8 @@ func (v *view) nPlusOne(at int, d digest) (iikanji.Finding, bool) {
 		p, off, rivals = v.parentElsewhere(d)
 		most = 1
 	}
-	if rivals == 0 || rivals > most {
-		return iikanji.Finding{}, false
+	if rivals == 0 || rivals > most || rivals > 1 && off > sameWithin {
+		return iikanji.Finding{}, false // two that fit badly fit by chance
 	}
 	parent, from := p.Query.Digest, "digest "+p.Query.Digest
 	if !here { // its digest may be that of a statement here, too
