@@ -287,7 +287,7 @@ func (x *examples) content(name string) string {
 func (x *examples) env() []string {
 	x.t.Helper()
 	env := append(os.Environ(), "HOME="+x.dir, "XDG_STATE_HOME="+filepath.Join(x.dir, "state"), "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0",
-		"GOCACHE="+goCache(x.t), "GOFLAGS=-mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
+		"GOCACHE="+goEnv(x.t, "GOCACHE"), "GOMODCACHE="+goEnv(x.t, "GOMODCACHE"), "GOFLAGS=-mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
 	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
 		env = append(env, name+"=test@example.com")
 	}
@@ -301,9 +301,10 @@ func (x *examples) await(out *lockedBuffer, want string) {
 	}
 }
 
-func goCache(t *testing.T) string {
+// goEnv is a variable of the go command, as the user of the tests has it.
+func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
+	out, err := exec.CommandContext(t.Context(), "go", "env", name).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
