@@ -14,7 +14,7 @@ type Answer struct {
 	Where string       `json:"where"`
 	Why   string       `json:"why"`
 	// Effect is the gain in percent that was measured for the cure of this cause alone;
-	// 0 if none was proven.
+	// 0 if there is none whose interval was above 0.
 	Effect float64 `json:"effect_percent,omitempty"`
 	Found  int     `json:"found"` // place of the finding that is it, from 1; 0 for none
 }
@@ -42,7 +42,7 @@ func ReadAnswers(text string) []Answer {
 		}
 		a := Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]}
 		if len(f) > 3 {
-			a.Effect, _ = strconv.ParseFloat(strings.TrimSuffix(f[3], " %"), 64) // TestAnswers of the arenas holds the form
+			a.Effect, _ = strconv.ParseFloat(strings.TrimSuffix(f[3], " %"), 64) // TestAnswers holds the form
 		}
 		out = append(out, a)
 	}
@@ -73,9 +73,9 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 			}
 			if n < 10 {
 				s.At10++
-			}
-			if n < 10 && s.Answers[i].Effect > 0 {
-				s.ProvenAt10++
+				if s.Answers[i].Effect > 0 {
+					s.ProvenAt10++
+				}
 			}
 		case slices.ContainsFunc(answers, func(a Answer) bool { return a.is(f) }):
 			s.Doubled++
