@@ -4,7 +4,8 @@
 //
 //  1. [Start] copies the data folder, starts the server and polls it until it answers.
 //  2. [Server.Open] gives a pool to a fresh, empty database.
-//  3. [Server.Stop] ends it; it also dies with the test's process.
+//  3. [Server.Restart] ends it and starts it again with the same data.
+//  4. [Server.Stop] ends it; it also dies with the test's process.
 package factstest
 
 import (
@@ -24,6 +25,7 @@ import (
 type Server struct {
 	Socket string
 	dir    string
+	args   []string
 	cmd    *exec.Cmd
 	gone   chan struct{}
 }
@@ -36,42 +38,58 @@ func Start(ctx context.Context, dir string, args ...string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for mariadb: %w", err)
 	}
-	s := &Server{dir: dir, Socket: filepath.Join(dir, "s"), gone: make(chan struct{})}
-	if err := s.boot(ctx, args); err != nil {
+	s := &Server{dir: dir, Socket: filepath.Join(dir, "s"), args: args}
+	if err := s.prepare(ctx); err != nil {
+		s.Stop()
+		return nil, err
+	}
+	if err := s.boot(ctx); err != nil {
 		s.Stop()
 		return nil, err
 	}
 	return s, nil
 }
 
-func (s *Server) boot(ctx context.Context, args []string) error {
-	data := filepath.Join(s.dir, "data")
+// Restart ends the server and starts it again with the same data. Pools from
+// [Server.Open] connect again by themselves.
+func (s *Server) Restart(ctx context.Context) error {
+	s.end()
+	return s.boot(ctx)
+}
+
+// prepare makes the folders of the server.
+func (s *Server) prepare(ctx context.Context) error {
 	// A starting server removes every "#sql…" in its folder for temporary
 	// files: in a shared /tmp, those of the servers that run beside it.
-	tmp := filepath.Join(s.dir, "tmp")
-	if err := os.Mkdir(tmp, 0o700); err != nil {
+	if err := os.Mkdir(s.tmp(), 0o700); err != nil {
 		return fmt.Errorf("making a folder for mariadb: %w", err)
 	}
-	if err := DataFolder(ctx, data); err != nil {
-		return err
-	}
+	return DataFolder(ctx, s.data())
+}
+
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+func (s *Server) tmp() string  { return filepath.Join(s.dir, "tmp") }
+
+func (s *Server) boot(ctx context.Context) error {
 	log, err := os.Create(filepath.Join(s.dir, "log"))
 	if err != nil {
 		return fmt.Errorf("making the log of mariadb: %w", err)
 	}
 	defer log.Close()
-	s.cmd = exec.Command(mariadbd(), append([]string{"--no-defaults", "--datadir=" + data, "--tmpdir=" + tmp,
+	s.cmd = exec.Command(mariadbd(), append([]string{"--no-defaults", "--datadir=" + s.data(), "--tmpdir=" + s.tmp(),
 		"--socket=" + s.Socket, "--pid-file=" + filepath.Join(s.dir, "pid"), "--user=" + userName(),
 		"--skip-networking", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0",
 		"--innodb-flush-method=nosync", "--innodb-buffer-pool-size=128M", "--innodb-log-file-size=64M",
 		"--skip-log-bin", "--innodb-buffer-pool-dump-at-shutdown=0", "--innodb-fast-shutdown=2",
-	}, args...)...)
+	}, s.args...)...)
 	s.cmd.Stdout, s.cmd.Stderr = log, log
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := s.cmd.Start(); err != nil {
 		return fmt.Errorf("starting mariadbd: %w", err)
 	}
-	go func() { _ = s.cmd.Wait(); close(s.gone) }()
+	cmd, gone := s.cmd, make(chan struct{})
+	s.gone = gone
+	go func() { _ = cmd.Wait(); close(gone) }()
 	return s.ready(ctx)
 }
 
@@ -120,16 +138,22 @@ func (s *Server) Open(ctx context.Context, name string) (*sql.DB, error) {
 
 // Stop ends the server and removes its folder.
 func (s *Server) Stop() {
-	if s.cmd != nil && s.cmd.Process != nil {
-		_ = s.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-s.gone:
-		case <-time.After(5 * time.Second):
-			_ = s.cmd.Process.Kill()
-			<-s.gone
-		}
-	}
+	s.end()
 	_ = os.RemoveAll(s.dir)
+}
+
+// end ends the process of the server, if it was started.
+func (s *Server) end() {
+	if s.gone == nil {
+		return
+	}
+	_ = s.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-s.gone:
+	case <-time.After(5 * time.Second):
+		_ = s.cmd.Process.Kill()
+		<-s.gone
+	}
 }
 
 func userName() string {
