@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -29,14 +29,18 @@ demo: setup build
 # gets what the tests leave, most of it while test-alone waits for its servers. The binary is
 # built without -trimpath, so that its compiled packages, those of the standard library
 # and the libraries among them, are those of lint, of the tests and of the apps that they build.
-# Temporary files of the first tests are in memory where there is room (scripts/scratch.sh);
-# the tests that measure a site under load have a real disk.
+# What go commands and the first tests write is in memory where the machine has much of it
+# (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
+# real disk.
 check: setup-check
+	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/gocache.sh $(MAKE) --no-print-directory check-all
+
+check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
 	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
 	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
-	scripts/timed.sh test-together scripts/scratch.sh $(MAKE) --no-print-directory test-together && \
+	scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together && \
 	scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone; tests=$$?; \
 	wait $$lint; linted=$$?; \
 	cat .cache/lint.log; \

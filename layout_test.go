@@ -100,6 +100,7 @@ var layout = map[string][]string{
 	"arenas/all":                       {"arenas/*"},
 	"arenas/*":                         {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
 	"bench/*":                          {"*"}, // comparisons with peers: programs that nothing imports
+	"scripts/*":                        {},    // programs of make check
 	"cmd/*":                            {"*"},
 	"internal/goprofile":               {"words"}, // CPU profiles of Go apps
 }

@@ -100,6 +100,7 @@ func init() {
 		Files:            webapp,
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
+		Small:            &arena.Data{Generate: smallSize.generate, Version: "small " + smallSize.version()},
 
 		Services: services,
 		Variants: []arena.Variant{{Name: "ruby", Summary: "rankings for many tenants, with the app in Ruby", Services: []arena.Service{rubyApp}}},

@@ -51,6 +51,9 @@ type dataSize struct {
 var contestSize = dataSize{Players: bounds{20, 200}, HugePlayers: 5000, Competitions: bounds{2, 20},
 	Visits: bounds{7, 75}, Scores: bounds{10, 100}}
 
+// smallSize is that of tests: as many tenants as in the contest, each with few rows.
+var smallSize = dataSize{Players: bounds{20, 40}, HugePlayers: 150, Competitions: bounds{2, 5}, Visits: bounds{2, 6}, Scores: bounds{2, 6}}
+
 // generatedVersion returns the version of what Generate writes.
 func generatedVersion() string { return contestSize.version() }
 

@@ -115,7 +115,7 @@ func generated(t *testing.T) (webapp, data string) {
 	t.Helper()
 	dir := t.TempDir()
 	webapp, data = filepath.Join(dir, "webapp"), filepath.Join(dir, "data")
-	if err := SmallSize.generate(t.Context(), webapp, data); err != nil {
+	if err := smallSize.generate(t.Context(), webapp, data); err != nil {
 		t.Fatal(err)
 	}
 	return webapp, data
@@ -153,7 +153,7 @@ func TestGenerateTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	only := t.TempDir()
-	if err := SmallSize.generate(t.Context(), "", only); err != nil || !reflect.DeepEqual(sumsOf(t, data), sumsOf(t, only)) {
+	if err := smallSize.generate(t.Context(), "", only); err != nil || !reflect.DeepEqual(sumsOf(t, data), sumsOf(t, only)) {
 		t.Errorf("the benchmarker's copy alone differs (%v)", err)
 	}
 	dump, err := os.ReadFile(filepath.Join(webapp, adminData))
@@ -164,7 +164,7 @@ func TestGenerateTenants(t *testing.T) {
 	visits := 0
 	seen := map[string]bool{}
 	for id := range int64(initialTenants) {
-		tenant := SmallSize.drawTenant(id+1, ids)
+		tenant := smallSize.drawTenant(id+1, ids)
 		if got := known.Tenants[id]; got.Name != tenant.name || len(got.Competitions) != len(tenant.competitions) {
 			t.Errorf("tenant %d is %+v in the copy", id+1, got)
 		}
@@ -230,13 +230,13 @@ func TestGenerateFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := filepath.Join(dir, "data")
-	if err := SmallSize.generate(t.Context(), dir, data); err == nil {
+	if err := smallSize.generate(t.Context(), dir, data); err == nil {
 		t.Error("files were written below a file")
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, webapp := range []string{"", filepath.Join(dir, "webapp")} {
-		if err := SmallSize.generate(ctx, webapp, data); !errors.Is(err, context.Canceled) {
+		if err := smallSize.generate(ctx, webapp, data); !errors.Is(err, context.Canceled) {
 			t.Errorf("canceled: %v", err)
 		}
 	}
@@ -285,7 +285,7 @@ func TestReadDataset(t *testing.T) {
 // use, and that writing it gives the same copy.
 func FuzzParseDataset(f *testing.F) {
 	var known Dataset
-	if err := SmallSize.draw(f.Context(), &known, nil, nil); err != nil {
+	if err := smallSize.draw(f.Context(), &known, nil, nil); err != nil {
 		f.Fatal(err)
 	}
 	known.Samples = known.Samples[:3]
@@ -322,7 +322,7 @@ func FuzzParseDataset(f *testing.F) {
 }
 
 func TestVersions(t *testing.T) {
-	if contestSize.version() == SmallSize.version() || generatedVersion() != contestSize.version() {
+	if contestSize.version() == smallSize.version() || generatedVersion() != contestSize.version() {
 		t.Error("two sizes have one version")
 	}
 }

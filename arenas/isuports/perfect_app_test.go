@@ -55,7 +55,7 @@ func (a *perfectApp) initialize() {
 	ids := newIDs()
 	a.tenants, a.nextID = nil, 1<<36
 	for id := range int64(initialTenants) {
-		data := SmallSize.drawTenant(id+1, ids)
+		data := smallSize.drawTenant(id+1, ids)
 		t := &perfectTenant{id: int(data.id), name: data.name, display: data.displayName, byID: map[string]*perfectPlayer{}}
 		for _, p := range data.players {
 			t.add(&perfectPlayer{p.id, p.name, p.disqualified})

@@ -25,7 +25,7 @@ func perfectContest(t *testing.T, clock float64) (*contest, *perfectApp) {
 		t.Fatal(err)
 	}
 	data := new(Dataset)
-	if err := SmallSize.draw(t.Context(), data, nil, nil); err != nil {
+	if err := smallSize.draw(t.Context(), data, nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	ct, err := newContest(arena.Options{Clock: clock}, data, key, perfectPublic)

@@ -1,14 +1,6 @@
 package isuports
 
-import (
-	"fmt"
-
-	"github.com/iikanji/iikanji/internal/arena"
-)
-
-// SmallSize is the initial data of tests: as many tenants as in the contest, each
-// with few rows.
-var SmallSize = dataSize{Players: bounds{20, 40}, HugePlayers: 150, Competitions: bounds{2, 5}, Visits: bounds{2, 6}, Scores: bounds{2, 6}}
+import "github.com/iikanji/iikanji/internal/arena"
 
 // What tests of the app need besides the registered arena.
 var (
@@ -16,14 +8,13 @@ var (
 	SigningKey  = signingKey
 )
 
-// The tests run the arena with small data. Only this file can choose the size, so
-// the program always has the contest's.
+// The tests run the arena with small data.
 func init() {
 	for _, name := range []string{"isuports", "isuports-ruby"} {
 		a, ok := arena.Find(name)
 		if !ok {
 			panic("BUG: " + name + " is not registered")
 		}
-		a.Generate, a.GeneratedVersion = SmallSize.generate, fmt.Sprint("small ", SmallSize.version())
+		a.Generate, a.GeneratedVersion = a.Small.Generate, a.Small.Version
 	}
 }

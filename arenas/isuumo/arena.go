@@ -74,6 +74,7 @@ func init() {
 		Files:            webapp,
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
+		Small:            &arena.Data{Generate: generateSmall, Version: generatedVersion() + " small"},
 
 		Services: services,
 

@@ -1,7 +1,6 @@
 package isuumo
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -9,10 +8,6 @@ import (
 	"github.com/iikanji/iikanji/internal/arena/arenatest"
 	"github.com/iikanji/iikanji/internal/stack"
 )
-
-// suiteSize is the size of the tests' data: initialize takes a fraction of a
-// second, and a run of the checks not much more.
-var suiteSize = size{initial: 4000, verify: 100, files: 20, perFile: 100}
 
 const suiteName = "isuumo-small"
 
@@ -25,8 +20,7 @@ func init() {
 	}
 	small := *a
 	small.Name = suiteName
-	small.GeneratedVersion += " small"
-	small.Generate = func(ctx context.Context, webapp, data string) error { return generateTo(ctx, webapp, data, suiteSize) }
+	small.Generate, small.GeneratedVersion = a.Small.Generate, a.Small.Version
 	arena.Register(&small)
 }
 

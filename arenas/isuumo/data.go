@@ -38,6 +38,11 @@ func Generate(ctx context.Context, webapp, data string) error {
 	return generateTo(ctx, webapp, data, contestSize)
 }
 
+// generateSmall is Generate for tests.
+func generateSmall(ctx context.Context, webapp, data string) error {
+	return generateTo(ctx, webapp, data, suiteSize)
+}
+
 func generateTo(ctx context.Context, webapp, data string, s size) error {
 	set := generate(s)
 	if webapp != "" {

@@ -21,8 +21,12 @@ type size struct {
 	files, perFile  int // posted under load
 }
 
-// contestSize is what everything but tests of the generator uses.
+// contestSize is what everything but tests uses.
 var contestSize = size{initial: 29500, verify: 500, files: 20, perFile: 500}
+
+// suiteSize is the size of tests: initialize takes a fraction of a second, and a run of
+// the checks not much more.
+var suiteSize = size{initial: 4000, verify: 100, files: 20, perFile: 100}
 
 // generate makes the data set. The result is the same at every call.
 func generate(s size) *Dataset {

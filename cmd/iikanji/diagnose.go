@@ -253,7 +253,7 @@ func findingsPage(d *observe.Diagnosis) *report.Findings {
 
 // writeScore lists the known causes with the rank of their findings.
 func writeScore(e *env, f report.Format, s grading.Score) error {
-	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again\n\n",
+	if _, err := fmt.Fprintf(e.Stdout, "\nof %d known causes: %d among the first 5 findings, %d among the first 10, %d in all\n%d unexpected findings (no known cause has their code and place), %d that show a found cause again and take no place\n\n",
 		len(s.Answers), s.At5, s.At10, s.All, len(s.Unexpected), s.Doubled); err != nil {
 		return err
 	}

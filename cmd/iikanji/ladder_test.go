@@ -20,6 +20,15 @@ import (
 	"github.com/iikanji/iikanji/internal/tune"
 )
 
+// Ladders are climbed on arenas with the small data of tests.
+func init() {
+	for _, name := range arena.Names() {
+		if a, _ := arena.Find(name); a.Small != nil {
+			a.Generate, a.GeneratedVersion = a.Small.Generate, a.Small.Version
+		}
+	}
+}
+
 // TestLadders applies the rungs of every ladder in their order to its running arena,
 // each planned on the state that the earlier ones leave. Those that were taken back
 // are undone at once. All checks pass at the end, and the undo of all is complete to

@@ -28,6 +28,9 @@ type Arena struct {
 	// bytes every time.
 	Generate         func(ctx context.Context, webapp, data string) error
 	GeneratedVersion string
+	// Small is the initial data of tests, of the same kind as that of Generate. It is nil
+	// for an arena whose data is small.
+	Small *Data
 
 	// Services are the parts of the stack in the order in which they start. They
 	// stop in the reverse order; neighbours of the same role stop together.
@@ -61,6 +64,13 @@ type Arena struct {
 	// to refuse.
 	Robots            []string
 	InitializeTimeout time.Duration
+}
+
+// Data is initial data that Generate writes, as Arena.Generate does. Version differs for
+// other data.
+type Data struct {
+	Generate func(ctx context.Context, webapp, data string) error
+	Version  string
 }
 
 // Policy is what changes of the target may weaken.

@@ -16,7 +16,15 @@ type Answer struct {
 	// Effect is the gain in percent that was measured for the cure of this cause alone;
 	// 0 if there is none whose interval was above 0.
 	Effect float64 `json:"effect_percent,omitempty"`
-	Found  int     `json:"found"` // place of the finding that is it, from 1; 0 for none
+	Also   []Name  `json:"also,omitempty"` // other names of the cause
+	Found  int     `json:"found"`          // place of the finding that is it, from 1; 0 for none
+}
+
+// A Name is another code and place of a cause: that of a code lever, whose place is in the
+// source, for a cause that has a statement.
+type Name struct {
+	Code  iikanji.Code `json:"code"`
+	Where string       `json:"where"`
 }
 
 // A Score is how well findings match the known causes.
@@ -32,12 +40,19 @@ type Score struct {
 }
 
 // ReadAnswers reads answers.txt: code, place, cause and, where one was measured, the
-// effect as in +12 %, between tabs.
+// effect as in +12 %, between tabs. A line that begins with "=" has another code and
+// place of the cause before it.
 func ReadAnswers(text string) []Answer {
 	var out []Answer
 	for line := range strings.Lines(text) {
 		f := strings.Split(strings.TrimSpace(line), "\t")
 		if len(f) < 3 || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if f[0] == alsoMark {
+			if last := len(out) - 1; last >= 0 {
+				out[last].Also = append(out[last].Also, Name{Code: iikanji.Code(f[1]), Where: f[2]})
+			}
 			continue
 		}
 		a := Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]}
@@ -49,41 +64,56 @@ func ReadAnswers(text string) []Answer {
 	return out
 }
 
+// alsoMark begins a line with another name of a cause.
+const alsoMark = "="
+
 // ScoreOf holds findings, best first, against the known causes. A finding is
 // the first answer, not found before, with its code and its place. Behind
 // that it may show a found cause again, at a further place that the answer
-// covers; all others are unexpected: a right code at a wrong place is a wrong
-// finding. Doubts about the measurement are none.
+// covers or by another name: it takes no place then. All others are unexpected: a right
+// code at a wrong place is a wrong finding. Doubts about the measurement are none, and
+// neither are code levers without an answer.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
-	findings = slices.DeleteFunc(slices.Clone(findings), func(f iikanji.Finding) bool { return f.Code.Doubt() || inSource(f, answers) })
 	for _, a := range s.Answers {
 		if a.Effect > 0 {
 			s.Proven++
 		}
 	}
-	for n, f := range findings {
+	place := 0
+	for _, f := range findings {
+		if f.Code.Doubt() {
+			continue
+		}
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
 		switch {
 		case i >= 0:
-			s.Answers[i].Found = n + 1
-			s.All++
-			if n < 5 {
-				s.At5++
-			}
-			if n < 10 {
-				s.At10++
-				if s.Answers[i].Effect > 0 {
-					s.ProvenAt10++
-				}
-			}
+			place++
+			s.find(i, place)
 		case slices.ContainsFunc(answers, func(a Answer) bool { return a.is(f) }):
 			s.Doubled++
-		default:
+		case !inSource(f, answers):
+			place++
 			s.Unexpected = append(s.Unexpected, f)
 		}
 	}
 	return s
+}
+
+// find notes that a cause was found at a place.
+func (s *Score) find(answer, place int) {
+	a := &s.Answers[answer]
+	a.Found = place
+	s.All++
+	if place <= 5 {
+		s.At5++
+	}
+	if place <= 10 {
+		s.At10++
+		if a.Effect > 0 {
+			s.ProvenAt10++
+		}
+	}
 }
 
 // inSource reports whether a finding is that of a code lever that no answer has: answers
@@ -97,5 +127,9 @@ func inSource(f iikanji.Finding, answers []Answer) bool {
 const leverCodes = "APP2"
 
 func (a Answer) is(f iikanji.Finding) bool {
-	return a.Code == f.Code && readPlace(a.Where).holds(f)
+	return Name{a.Code, a.Where}.is(f) || slices.ContainsFunc(a.Also, func(n Name) bool { return n.is(f) })
+}
+
+func (n Name) is(f iikanji.Finding) bool {
+	return n.Code == f.Code && readPlace(n.Where).holds(f)
 }

@@ -1,17 +1,20 @@
 #!/bin/sh
-# Runs a command with a temporary folder of its own, and removes the folder afterwards.
+# Runs a command with a folder in memory, whose path is in an environment variable, and
+# removes the folder afterwards. The command runs without it if the variable has a value
+# already, or if the machine has less free memory than a number of GiB.
 # The tests start hundreds of servers with data folders and link hundreds of programs: on a
-# slow disk they wait for it half of their time. So the folder is in memory where the
-# machine has much of it. A TMPDIR that is set stays.
-# Usage: scripts/scratch.sh COMMAND ARGS...
+# slow disk they wait for it half of their time.
+# Usage: scripts/memory.sh VARIABLE GIB COMMAND ARGS...
 set -u
 
-least=$((12 * 1024 * 1024)) # KiB of memory, and of room in /dev/shm, that must be free
+variable=$1
+least=$(($2 * 1024 * 1024)) # KiB
+shift 2
 
 memory() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo 2>/dev/null; }
 room() { df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $1 == "tmpfs" { print $4 }'; }
 
-[ -z "${TMPDIR:-}" ] || exec "$@"
+[ -z "$(printenv "$variable")" ] || exec "$@"
 free=$(memory) left=$(room)
 [ "${free:-0}" -ge "$least" ] && [ "${left:-0}" -ge "$least" ] || exec "$@"
 folder=/dev/shm/iikanji$$ # no random name: it would be redacted as a secret in diffs
@@ -23,6 +26,6 @@ trap 'exit 143' TERM
 # Some systems run no programs from there.
 printf '#!/bin/sh\n' >"$folder/try" && chmod 700 "$folder/try"
 if "$folder/try" 2>/dev/null; then
-	export TMPDIR="$folder"
+	export "$variable=$folder"
 fi
 "$@"
