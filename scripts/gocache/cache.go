@@ -49,8 +49,8 @@ func (c *cache) put(action []byte, e entry, body []byte) (string, error) {
 	return c.memory.data(e.output), nil
 }
 
-// A folder has entries in the format of the go command (cmd/go/internal/cache): a file
-// "…-a" for each action, and its output in a file "…-d".
+// A folder has entries in the format of the go command's cache: a file "…-a" for each
+// action, and its output in a file "…-d".
 type folder string
 
 // An entry is the output of an action.

@@ -35,8 +35,8 @@ func main() {
 	}
 }
 
-// A request is one of the go command, as cmd/go/internal/cacheprog defines it. The body
-// of a put follows as a JSON string of its own.
+// A request is one of the go command, in the form of GOCACHEPROG (Go 1.24 and newer). The
+// body of a put follows as a JSON string of its own.
 type request struct {
 	ID       int64
 	Command  string
