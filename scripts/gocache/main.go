@@ -102,6 +102,9 @@ func (c *cache) answer(r request, body []byte) response {
 		}
 		return response{ID: r.ID, OutputID: e.output, Size: e.size, Time: &e.time, DiskPath: path}
 	case "put":
+		if len(r.ActionID) == 0 || len(r.OutputID) == 0 {
+			return response{ID: r.ID, Err: "the ids of the action and of its output are needed"}
+		}
 		if int64(len(body)) != r.BodySize {
 			return response{ID: r.ID, Err: fmt.Sprintf("the body has %d bytes in place of %d", len(body), r.BodySize)}
 		}

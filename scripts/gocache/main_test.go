@@ -122,7 +122,8 @@ func TestServe(t *testing.T) {
 		`{"ID":1,"Command":"get","ActionID":"AQ=="}`,
 		`{"ID":2,"Command":"drop"}`,
 		`{"ID":3,"Command":"put","ActionID":"AQ==","OutputID":"Ag==","BodySize":9}`, `"YWJj"`,
-		`{"ID":4,"Command":"close"}`,
+		`{"ID":4,"Command":"put","ActionID":"AQ==","BodySize":0}`,
+		`{"ID":5,"Command":"close"}`,
 	}, "\n")
 	var out bytes.Buffer
 	if err := serve(&cache{memory: folder(t.TempDir()), disk: folder(t.TempDir())}, strings.NewReader(in), &out); err != nil {
@@ -136,7 +137,7 @@ func TestServe(t *testing.T) {
 		}
 		answers[r.ID] = r
 	}
-	if len(answers) != 5 || !answers[1].Miss || answers[2].Err == "" || answers[3].Err == "" || answers[4].Err != "" {
+	if len(answers) != 6 || !answers[1].Miss || answers[2].Err == "" || answers[3].Err == "" || answers[4].Err == "" || answers[5].Err != "" {
 		t.Errorf("answers: %+v", answers)
 	}
 }
