@@ -99,8 +99,8 @@ var layout = map[string][]string{
 	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
 	"arenas/all":                       {"arenas/*"},
 	"arenas/*":                         {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
-	"bench/*":                          {"*"}, // comparisons with peers: programs that nothing imports
-	"scripts/*":                        {},    // programs of make check
+	"bench/*":                          {"*"},                        // comparisons with peers: programs that nothing imports
+	"scripts/*":                        {"internal/arena/kit/files"}, // programs of make check
 	"cmd/*":                            {"*"},
 	"internal/goprofile":               {"words"}, // CPU profiles of Go apps
 }

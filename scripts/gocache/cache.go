@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/arena/kit/files"
 )
 
 // A cache is a folder in memory in front of one on disk.
@@ -99,11 +101,11 @@ func parseEntry(text string, action []byte) (entry, bool) {
 
 // write writes the data before the file of the action, which refers to it.
 func (f folder) write(action []byte, e entry, body []byte) error {
-	if err := replaceFile(f.data(e.output), body); err != nil {
+	if err := files.WriteBytes(f.data(e.output), body); err != nil {
 		return err
 	}
 	line := fmt.Sprintf("v1 %x %x %20d %20d\n", action, e.output, e.size, e.time.UnixNano())
-	return replaceFile(f.path(action, "-a"), []byte(line))
+	return files.WriteBytes(f.path(action, "-a"), []byte(line))
 }
 
 // usedEvery is how often the go command notes that an entry was used. It removes
@@ -117,27 +119,4 @@ func (f folder) used(action []byte, e entry) {
 			_ = os.Chtimes(path, time.Time{}, time.Now()) // an entry may be removed early, then
 		}
 	}
-}
-
-// replaceFile writes a file that other processes see whole or not at all.
-func replaceFile(path string, content []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, "tmp-")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(content)
-	if err2 := tmp.Close(); err == nil {
-		err = err2
-	}
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(tmp.Name())
-	}
-	return err
 }

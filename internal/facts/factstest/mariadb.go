@@ -39,11 +39,10 @@ func Start(ctx context.Context, dir string, args ...string) (*Server, error) {
 		return nil, fmt.Errorf("making a folder for mariadb: %w", err)
 	}
 	s := &Server{dir: dir, Socket: filepath.Join(dir, "s"), args: args}
-	if err := s.prepare(ctx); err != nil {
-		s.Stop()
-		return nil, err
+	if err = s.prepare(ctx); err == nil {
+		err = s.boot(ctx)
 	}
-	if err := s.boot(ctx); err != nil {
+	if err != nil {
 		s.Stop()
 		return nil, err
 	}

@@ -10,18 +10,17 @@ import (
 
 // An Answer is a known cause of an arena, one line of its answers.txt.
 type Answer struct {
-	Code  iikanji.Code `json:"code"`
-	Where string       `json:"where"`
-	Why   string       `json:"why"`
-	// Effect is the gain in percent that was measured for the cure of this cause alone;
-	// 0 if there is none whose interval was above 0.
+	Name
+	Why string `json:"why"`
+	// Effect is the gain in percent that was measured for the cure of this cause alone. It
+	// is 0 if nothing was measured, or if the interval of the gain contains 0.
 	Effect float64 `json:"effect_percent,omitempty"`
 	Also   []Name  `json:"also,omitempty"` // other names of the cause
 	Found  int     `json:"found"`          // place of the finding that is it, from 1; 0 for none
 }
 
-// A Name is another code and place of a cause: that of a code lever, whose place is in the
-// source, for a cause that has a statement.
+// A Name is a finding code and a place. A cause with a statement may also have the name of
+// a code lever, whose place is in the source.
 type Name struct {
 	Code  iikanji.Code `json:"code"`
 	Where string       `json:"where"`
@@ -55,7 +54,7 @@ func ReadAnswers(text string) []Answer {
 			}
 			continue
 		}
-		a := Answer{Code: iikanji.Code(f[0]), Where: f[1], Why: f[2]}
+		a := Answer{Name: Name{Code: iikanji.Code(f[0]), Where: f[1]}, Why: f[2]}
 		if len(f) > 3 {
 			a.Effect, _ = strconv.ParseFloat(strings.TrimSuffix(f[3], " %"), 64) // TestAnswers holds the form
 		}
@@ -67,12 +66,11 @@ func ReadAnswers(text string) []Answer {
 // alsoMark begins a line with another name of a cause.
 const alsoMark = "="
 
-// ScoreOf holds findings, best first, against the known causes. A finding is
-// the first answer, not found before, with its code and its place. Behind
-// that it may show a found cause again, at a further place that the answer
-// covers or by another name: it takes no place then. All others are unexpected: a right
-// code at a wrong place is a wrong finding. Doubts about the measurement are none, and
-// neither are code levers without an answer.
+// ScoreOf compares findings, best first, with the known causes. A finding matches the
+// first answer that was not found before and has its code and its place. A finding that
+// only matches a found answer shows the cause again, and gets no rank. All others are
+// unexpected: a right code at a wrong place is a wrong finding. Two kinds of findings are
+// not graded: doubts about the measurement, and code levers whose code no answer has.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
 	for _, a := range s.Answers {
@@ -127,7 +125,7 @@ func inSource(f iikanji.Finding, answers []Answer) bool {
 const leverCodes = "APP2"
 
 func (a Answer) is(f iikanji.Finding) bool {
-	return Name{a.Code, a.Where}.is(f) || slices.ContainsFunc(a.Also, func(n Name) bool { return n.is(f) })
+	return a.Name.is(f) || slices.ContainsFunc(a.Also, func(n Name) bool { return n.is(f) })
 }
 
 func (n Name) is(f iikanji.Finding) bool {
