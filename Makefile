@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check check-all build install bench test test-together test-plain test-long test-rest test-race test-alone test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test test-together test-plain test-long test-rest test-race test-alone test-searches test-loads test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -26,12 +26,19 @@ demo: setup build
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
 # lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
-# gets what the tests leave, most of it while test-alone waits for its servers. The binary is
-# built without -trimpath, so that its compiled packages, those of the standard library
-# and the libraries among them, are those of lint, of the tests and of the apps that they build.
+# gets what the tests leave, most of it while test-alone waits for its servers.
+# A quarter of the work of a check is compiling. So each package is compiled once with
+# the race detector and once without: the binary, lint, the tests and the apps that they
+# build have the same flags. The apps are built without cgo, so everything is; the race
+# detector itself needs cgo. Nothing reads debug information, which is an eighth of the
+# compiler's work. With GOGC=400, the compiler, the tools of lint and the tests take a sixth
+# less CPU for garbage collection.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
+check: export CGO_ENABLED = 0
+check: export GOFLAGS += -gcflags=all=-dwarf=false
+check: export GOGC = 400
 check: setup-check
 	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/gocache.sh $(MAKE) --no-print-directory check-all
 
@@ -57,8 +64,7 @@ setup-check:
 	@scripts/setup.sh check
 	@scripts/apps.sh go list -deps -f '{{""}}' .
 
-# The tools hold the types of the whole program: most of what their garbage collector
-# does frees little. deadcode takes a third less CPU with this value, staticcheck too.
+# deadcode and staticcheck take a third less CPU with this value.
 lint: export GOGC = 400
 lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
@@ -77,7 +83,7 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-plain test-long test-rest test-race test-alone test-repeat: export GORACE = atexit_sleep_ms=10
+test test-together test-plain test-long test-rest test-race test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
 
 test:
 	@rm -rf .cache/repeat
@@ -137,6 +143,7 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # A test that fails beside others is repeated alone: see docs/adr/0011.
 GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-w -timeout 60m
 TEST = $(GOTEST) -parallel 3
+RACE = CGO_ENABLED=1 $(GOTEST) -race -exec 'env CGO_ENABLED=0'
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
 # their time, and no package at the end of a command is alone. The second half of the
@@ -152,18 +159,30 @@ test-long: test-plain
 	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
 
 test-race:
-	$(TEST) -race -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
 
 test-rest: test-plain
-	$(TEST) -race -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
-	$(TEST) -race -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
-	$(TEST) -race -p 1 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
+	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
+	$(RACE) -parallel 3 -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
+	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
-# They run one at a time, after the others, so that no other test uses the machine.
+# They run after the others, in two groups side by side: each waits for its servers and
+# for its least times more than half of the time. Nothing else runs beside them but lint.
+SEARCHES = ^(TestTuneUnderLoad|TestSQLiteUnderLoad)$$
+
 test-alone:
-	$(GOTEST) -race -p 1 -run 'UnderLoad$$' \
-		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u)
+	@$(MAKE) --no-print-directory -j 2 test-searches test-loads
+
+test-searches: unexport GOGC
+test-searches:
+	$(RACE) -p 1 -run '$(SEARCHES)' ./cmd/iikanji
+	$(RACE) -p 1 -run 'UnderLoad$$' \
+		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u | grep -v '^./cmd/iikanji$$')
+
+test-loads: unexport GOGC
+test-loads:
+	$(RACE) -p 1 -run 'UnderLoad$$' -skip '$(SEARCHES)' ./cmd/iikanji
 
 # Tests that failed beside others, one after the other.
 test-repeat:

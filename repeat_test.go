@@ -104,7 +104,7 @@ func repeatModule(t *testing.T) (dir string) {
 func repeatStep(t *testing.T, dir, script string, args ...string) (out string, succeeded bool) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), script, args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
 	text, err := cmd.CombinedOutput()
 	var failed *exec.ExitError
 	if err != nil && !errors.As(err, &failed) {

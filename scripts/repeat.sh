@@ -52,8 +52,10 @@ alone() {
 	printf '%s\n' "$all" | {
 		status=0
 		while IFS="$(printf '\t')" read -r package tests race; do
+			cgo=${CGO_ENABLED:-}
+			[ -z "$race" ] || cgo=1 # the race detector needs it, as in RACE of the Makefile
 			# shellcheck disable=SC2086 # no argument if empty
-			if go test -vet=off -ldflags=-w -timeout 60m $race -count 1 -run "$tests" "$package"; then
+			if CGO_ENABLED=$cgo go test -vet=off -ldflags=-w -timeout 60m $race -count 1 -run "$tests" "$package"; then
 				echo "FAILED BESIDE OTHER TESTS, PASSED ALONE: $package $tests"
 			else
 				status=1

@@ -48,7 +48,7 @@ func newExamples(t *testing.T) *examples {
 	return x
 }
 
-// startSite starts the ferry company's site, which gets requests until the test ends.
+// startSite starts the ferry company's site.
 func startSite(t *testing.T, x *examples) {
 	t.Helper()
 	site, err := targettest.Start(t.Context())
@@ -61,7 +61,6 @@ func startSite(t *testing.T, x *examples) {
 		}
 	})
 	x.site, x.target = site, site.Dir
-	x.traffic()
 	x.replacing("http://127.0.0.1:8080", site.URL, "/srv/shop", site.Dir, "db=987", fmt.Sprintf("db=%d", site.PID("db")))
 }
 
@@ -173,7 +172,7 @@ func First(db *sql.DB, id int) (name string, err error) {
 	x.write("schema.sql", "CREATE TABLE t (id INT PRIMARY KEY, kind INT NOT NULL, name VARCHAR(20) NOT NULL);\n")
 }
 
-// traffic requests pages of the site until the test ends.
+// traffic requests pages of the site until the example ends.
 func (x *examples) traffic() {
 	tick := time.NewTicker(50 * time.Millisecond)
 	quit, done := make(chan struct{}), make(chan struct{})
@@ -287,7 +286,7 @@ func (x *examples) content(name string) string {
 func (x *examples) env() []string {
 	x.t.Helper()
 	env := append(os.Environ(), "HOME="+x.dir, "XDG_STATE_HOME="+filepath.Join(x.dir, "state"), "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0",
-		"GOCACHE="+goEnv(x.t, "GOCACHE"), "GOMODCACHE="+goEnv(x.t, "GOMODCACHE"), "GOFLAGS=-mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
+		"GOCACHE="+goEnv(x.t, "GOCACHE"), "GOMODCACHE="+goEnv(x.t, "GOMODCACHE"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
 	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
 		env = append(env, name+"=test@example.com")
 	}

@@ -128,7 +128,7 @@ func runApp(t *testing.T, dir, name, dsn string) string {
 	bin := filepath.Join(t.TempDir(), name)
 	build := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", bin, ".")
 	build.Dir = dir
-	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=mod")
+	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the app: %v\n%s", err, out)
 	}

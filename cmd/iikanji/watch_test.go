@@ -308,7 +308,7 @@ func traffic(ctx context.Context, url string) (stop func()) {
 				if res, err := client.Do(req); err == nil {
 					_ = res.Body.Close()
 				}
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // the site must not be the load of other tests
 			}
 		})
 	}

@@ -14,7 +14,8 @@ import (
 // A Journal is the write-ahead log of the executor; *history.History is one.
 type Journal interface {
 	LoadChange(id iikanji.ChangeID) (*iikanji.Change, error)
-	Changes() ([]*iikanji.Change, error)
+	// ChangesAt reads the changes whose present stage is wanted, in the order of their numbers.
+	ChangesAt(wanted func(iikanji.Stage) bool) ([]*iikanji.Change, error)
 	MoveChange(id iikanji.ChangeID, to iikanji.Stage, why string) error
 	Append(e history.Event) error
 }
@@ -192,12 +193,12 @@ func (x *Executor) wiped(c *iikanji.Change, op iikanji.Op, now iikanji.Fingerpri
 	if op.Verb != iikanji.SQL || now == Absent {
 		return op.Verb == iikanji.SQL, nil
 	}
-	changes, err := x.Journal.Changes()
+	changes, err := x.Journal.ChangesAt(inForce)
 	if err != nil {
 		return false, err
 	}
 	return slices.ContainsFunc(changes, func(o *iikanji.Change) bool {
-		return o.ID < c.ID && o.Stage.May(iikanji.Reverting) && slices.ContainsFunc(o.Do, func(do iikanji.Op) bool {
+		return o.ID < c.ID && slices.ContainsFunc(o.Do, func(do iikanji.Op) bool {
 			return do.Verb == iikanji.SQL && do.Location() == op.Location() && do.Expect == now
 		})
 	}), nil
@@ -228,17 +229,17 @@ func (x *Executor) Revert(ctx context.Context, id iikanji.ChangeID, why string) 
 	return x.undo(ctx, c, why)
 }
 
+// inForce reports whether a change can be reverted.
+func inForce(s iikanji.Stage) bool { return s.May(iikanji.Reverting) }
+
 // RevertAll undoes every change that is in force, the latest first.
 func (x *Executor) RevertAll(ctx context.Context, why string) ([]iikanji.ChangeID, error) {
-	changes, err := x.Journal.Changes()
+	changes, err := x.Journal.ChangesAt(inForce)
 	if err != nil {
 		return nil, err
 	}
 	var done []iikanji.ChangeID
 	for _, c := range slices.Backward(changes) {
-		if !c.Stage.May(iikanji.Reverting) {
-			continue
-		}
 		if err := x.Revert(ctx, c.ID, why); err != nil {
 			return done, err
 		}
@@ -338,16 +339,13 @@ func Interrupted(s iikanji.Stage) bool {
 // gone. Applied changes stay. It returns the changes that it undid. When ctx is
 // done, it ends after the change that it is undoing.
 func (x *Executor) Recover(ctx context.Context) ([]iikanji.ChangeID, error) {
-	changes, err := x.Journal.Changes()
+	changes, err := x.Journal.ChangesAt(Interrupted)
 	if err != nil {
 		return nil, err
 	}
 	var done []iikanji.ChangeID
 	var errs []error
 	for _, c := range slices.Backward(changes) {
-		if !Interrupted(c.Stage) {
-			continue
-		}
 		if err := ctx.Err(); err != nil {
 			errs = append(errs, fmt.Errorf("recovering change %d: %w", c.ID, err))
 			break

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 )
@@ -101,6 +102,24 @@ func (h *History) stage(id iikanji.ChangeID) iikanji.Stage {
 	return at
 }
 
+// stages returns the numbers of all changes, in the order of the journal, and their
+// present stages.
+func (h *History) stages() (ids []iikanji.ChangeID, at map[iikanji.ChangeID]iikanji.Stage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at = map[iikanji.ChangeID]iikanji.Stage{}
+	for _, e := range h.events {
+		switch e.What {
+		case ChangeMade:
+			ids = append(ids, e.Change)
+			at[e.Change] = iikanji.Planned
+		case Staged:
+			at[e.Change] = e.Stage
+		}
+	}
+	return ids, at
+}
+
 // LoadChange reads a change and sets its present stage.
 func (h *History) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 	doc := changeDoc{Change: new(iikanji.Change)}
@@ -132,12 +151,14 @@ func (h *History) Diff(id iikanji.ChangeID) (string, error) {
 // with its present stage. A folder without an event (the process was killed while
 // planning) belongs to a change that touched nothing, and is left out.
 func (h *History) Changes() ([]*iikanji.Change, error) {
-	var ids []iikanji.ChangeID
-	for _, e := range h.Events() {
-		if e.What == ChangeMade {
-			ids = append(ids, e.Change)
-		}
-	}
+	return h.ChangesAt(func(iikanji.Stage) bool { return true })
+}
+
+// ChangesAt lists those of Changes whose present stage is wanted, and reads no others:
+// the journal alone has the stages, and a change is a document of many KB.
+func (h *History) ChangesAt(wanted func(iikanji.Stage) bool) ([]*iikanji.Change, error) {
+	ids, stages := h.stages()
+	ids = slices.DeleteFunc(ids, func(id iikanji.ChangeID) bool { return !wanted(stages[id]) })
 	changes := make([]*iikanji.Change, 0, len(ids))
 	for _, id := range ids {
 		c, err := h.LoadChange(id)

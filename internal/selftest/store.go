@@ -50,10 +50,17 @@ func (s *store) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 
 // Changes implements tune.Store.
 func (s *store) Changes() ([]*iikanji.Change, error) {
-	all := make([]*iikanji.Change, 0, len(s.changes))
+	return s.ChangesAt(func(iikanji.Stage) bool { return true })
+}
+
+// ChangesAt implements change.Journal.
+func (s *store) ChangesAt(wanted func(iikanji.Stage) bool) ([]*iikanji.Change, error) {
+	var all []*iikanji.Change
 	for _, c := range s.changes {
-		one := *c
-		all = append(all, &one)
+		if wanted(c.Stage) {
+			one := *c
+			all = append(all, &one)
+		}
 	}
 	return all, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -82,13 +83,13 @@ func (c *Case) recover(t *testing.T, remedy, before string, step int) iikanji.St
 	if err = errors.Join(err, c.Open(c.Dir).Sweep()); err != nil {
 		t.Fatalf("killed at step %d: %v", step, err)
 	}
-	changes, err := h.Changes()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var stage iikanji.Stage // zero value: nothing was planned yet
-	if len(changes) > 0 {
-		last := changes[len(changes)-1]
+	events := slices.DeleteFunc(h.Events(), func(e history.Event) bool { return e.What != history.ChangeMade })
+	if len(events) > 0 {
+		last, err := h.LoadChange(events[len(events)-1].Change)
+		if err != nil {
+			t.Fatal(err)
+		}
 		stage = last.Stage
 		if stage == iikanji.Applied {
 			c.goesOn(t, x, last, before, step)

@@ -65,7 +65,7 @@ func (s *Site) start(ctx context.Context, edits []Edit) error {
 	for out, pkg := range map[string]string{"ferry": ".", "load": "./load"} {
 		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-o", filepath.Join(s.Dir, "bin", out), pkg)
 		build.Dir = filepath.Join(s.Dir, "app")
-		build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "CGO_ENABLED=0")
+		build.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", "CGO_ENABLED=0")
 		if text, err := build.CombinedOutput(); err != nil {
 			return fmt.Errorf("building %s: %w\n%s", pkg, err, text)
 		}
