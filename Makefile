@@ -31,8 +31,8 @@ demo: setup build
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
 # detector itself needs cgo. Nothing reads debug information, which is an eighth of the
-# compiler's work. With GOGC=400, the compiler, the tools of lint and the tests take a sixth
-# less CPU for garbage collection.
+# compiler's work. With GOGC=400, the compiler and the tools of lint take a sixth less CPU
+# for garbage collection. The tests and the apps that they start do not have it.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
@@ -142,8 +142,8 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # debug information of the test programs, which is a third of the work of linking them.
 # A test that fails beside others is repeated alone: see docs/adr/0011.
 GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-w -timeout 60m
-TEST = $(GOTEST) -parallel 3
-RACE = CGO_ENABLED=1 $(GOTEST) -race -exec 'env CGO_ENABLED=0'
+TEST = $(GOTEST) -exec 'env -u GOGC' -parallel 3
+RACE = CGO_ENABLED=1 $(GOTEST) -race -exec 'env -u GOGC CGO_ENABLED=0'
 
 # Two groups side by side, two packages of each: most tests wait for servers half of
 # their time, and no package at the end of a command is alone. The second half of the
@@ -174,13 +174,11 @@ SEARCHES = ^(TestTuneUnderLoad|TestSQLiteUnderLoad)$$
 test-alone:
 	@$(MAKE) --no-print-directory -j 2 test-searches test-loads
 
-test-searches: unexport GOGC
 test-searches:
 	$(RACE) -p 1 -run '$(SEARCHES)' ./cmd/iikanji
 	$(RACE) -p 1 -run 'UnderLoad$$' \
 		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u | grep -v '^./cmd/iikanji$$')
 
-test-loads: unexport GOGC
 test-loads:
 	$(RACE) -p 1 -run 'UnderLoad$$' -skip '$(SEARCHES)' ./cmd/iikanji
 

@@ -324,7 +324,7 @@ func (x *examples) history() string {
 // a slow machine finds the same causes.
 func (x *examples) giveBench() {
 	x.t.Helper()
-	x.shell("iikanji init " + x.site.URL + " --force --into " + x.site.Dir + " --bench './bin/load $IIKANJI_URL $IIKANJI_SECONDS 500'")
+	x.shell("iikanji init " + x.site.URL + " --force --into " + x.site.Dir + " --bench './bin/load $IIKANJI_URL $IIKANJI_SECONDS 200'")
 	file := filepath.Join(x.site.Dir, target.Name)
 	text, err := os.ReadFile(file)
 	if err == nil {

@@ -158,8 +158,12 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, tick
 	d.note(err)
 	c := countersOf(d.before, d.after)
 	c.between = countersOf(d.before, d.logged).questions
-	if d.list != nil { // its own statements are counted and not logged
+	// The statements of these watches are counted and not logged.
+	if d.list != nil {
 		c.questions -= d.list.asked
+	}
+	if d.locks != nil {
+		c.questions -= d.locks.asked
 	}
 	s := proveSlow(slow, c, wall, d.err)
 	sums := d.digests.profile()

@@ -21,6 +21,7 @@ type lockWatch struct {
 	quit  chan struct{} // nil when it does not run
 	done  sync.WaitGroup
 	waits []iikanji.LockWait // valid after end
+	asked float64            // statements once a second, which the server counts and does not log; valid after end
 }
 
 // newLockWatch connects. It is nil, and not an error, for a server that does not
@@ -53,6 +54,7 @@ func (l *lockWatch) run() {
 			return
 		case <-tick.C:
 		}
+		l.asked++
 		waits, err := l.srv.LockWaits(ctx)
 		if err != nil {
 			return

@@ -170,6 +170,15 @@ func (s *search) connected(pid int) []string {
 	if err != nil {
 		return nil
 	}
+	return s.connectedBy(s.m.Processes[pid], owners)
+}
+
+// connectedBy lists the addresses on this machine to which sockets of a process are
+// connected, but for connections to the process itself.
+func (s *search) connectedBy(p *machine.Process, sockets map[uint64]string) []string {
+	if len(sockets) == 0 {
+		return nil
+	}
 	var out []string
 	add := func(a string) {
 		if !slices.Contains(out, a) {
@@ -178,7 +187,7 @@ func (s *search) connected(pid int) []string {
 	}
 	if all, err := hoststat.Established(s.host); err == nil {
 		for _, c := range all {
-			if _, ok := owners[c.Inode]; ok && s.m.Owner(c.Remote.String()) != nil && s.m.Owner(c.Local.String()) != s.m.Processes[pid] {
+			if _, ok := sockets[c.Inode]; ok && s.m.Owner(c.Remote.String()) != nil && s.m.Owner(c.Local.String()) != p {
 				add(c.Remote.String())
 			}
 		}
@@ -188,7 +197,7 @@ func (s *search) connected(pid int) []string {
 			continue
 		}
 		clients, _ := hoststat.UnixClients(s.host, l.Path) // not known on another host
-		if slices.ContainsFunc(clients, func(inode uint64) bool { _, ok := owners[inode]; return ok }) {
+		if slices.ContainsFunc(clients, func(inode uint64) bool { _, ok := sockets[inode]; return ok }) {
 			add(l.Path)
 		}
 	}

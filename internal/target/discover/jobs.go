@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/target/machine"
 )
 
 // clients are programs that people and tools use to talk to a database.
@@ -28,20 +30,44 @@ func (s *search) jobs() {
 		if s.byPID[s.rootOf(pid)] != nil || pid == s.Self || slices.Contains(clients, p.Name) || s.within(pid, s.Self) {
 			continue
 		}
-		for _, address := range s.connected(pid) {
+		for _, address := range s.connectedBy(p, s.socketsOf(pid)) {
 			owner := s.m.Owner(address)
 			if owner == nil || s.byPID[owner.PID] == nil || s.byPID[owner.PID].Role == iikanji.RoleApp || s.byPID[owner.PID].Role == iikanji.RoleWeb {
 				continue
 			}
-			svc := s.app(p, "")
+			top := s.top(p)
+			if s.byPID[s.rootOf(top.PID)] != nil {
+				break
+			}
+			svc := s.app(top, "")
 			svc.dsns = s.dsnsOf(svc)
 			break
 		}
 	}
 }
 
-// pids are the processes that have no child with the same program, which would
-// hold the connection itself, in a stable order.
+// top is the first process of a program that has forked, as that of its workers. A
+// supervisor has another program, and is no part of the job that it keeps running.
+func (s *search) top(p *machine.Process) *machine.Process {
+	for {
+		parent := s.m.Processes[p.Parent]
+		if parent == nil || parent.Program == "" || parent.Program != p.Program {
+			return p
+		}
+		p = parent
+	}
+}
+
+// socketsOf are the inodes of the sockets that a process has itself.
+func (s *search) socketsOf(pid int) map[uint64]string {
+	own := map[uint64]string{}
+	for _, inode := range hoststat.SocketsOf(s.host, pid) {
+		own[inode] = ""
+	}
+	return own
+}
+
+// pids are all processes, in a stable order.
 func (s *search) pids() []int {
 	var out []int
 	for pid := range s.m.Processes {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"regexp"
 	"strings"
 	"testing"
@@ -134,6 +135,7 @@ func TestSubject(t *testing.T) {
 		t.Errorf("the app's pid file has %d, the process is %v", got, s.Groups()["ferry"])
 	}
 	answer(t, site.URL+"/harbour/harbour-1")
+	t.Run("found again", func(t *testing.T) { foundAgain(t, site, s) })
 	t.Run("kill", func(t *testing.T) { killed(t, site, s) })
 	t.Run("changes", func(t *testing.T) { changes(t, site, s) })
 	t.Run("snapshot", func(t *testing.T) { snapshots(t, s) })
@@ -163,6 +165,26 @@ func restarts(t *testing.T, s *Subject, name string) {
 	if p, err := machine.ReadProcess(host.Local{}, now[0]); err != nil || p.Parent == os.Getpid() {
 		t.Errorf("the process is a child of this one: %v", err)
 	}
+}
+
+// foundAgain expects the same services as before the restarts: the supervisor of a
+// restarted process is none.
+func foundAgain(t *testing.T, site *targettest.Site, s *Subject) {
+	found, err := discover.Ask(t.Context(), host.Local{}, discover.Options{URL: site.URL, Self: os.Getpid()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if was, is := serviceNames(s.File()), serviceNames(found.File); !slices.Equal(was, is) {
+		t.Errorf("init finds %q after the restarts, %q before them", is, was)
+	}
+}
+
+func serviceNames(f *target.File) (names []string) {
+	for _, s := range f.Services {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // killed kills all services and starts them in the worst order.
