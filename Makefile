@@ -25,8 +25,8 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-# lint runs beside the tests with the lowest weight of the scheduler (scripts/idle.sh): it
-# gets what the tests leave, most of it while test-alone waits for its servers.
+# lint runs beside test-alone with the lowest weight of the scheduler (scripts/idle.sh):
+# those tests wait for their servers half of the time, and lint gets what they leave.
 # A quarter of the work of a check is compiling. So each package is compiled once with
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
@@ -45,9 +45,9 @@ check: setup-check
 check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
 	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
+	@scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together
 	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
 	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
-	scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together && \
 	scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone; tests=$$?; \
 	wait $$lint; linted=$$?; \
 	cat .cache/lint.log; \

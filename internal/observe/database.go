@@ -158,7 +158,7 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, tick
 	d.note(err)
 	c := countersOf(d.before, d.after)
 	c.between = countersOf(d.before, d.logged).questions
-	// The statements of these watches are counted and not logged.
+	all := c // with the statements of the watches, which the sums contain and the slow log does not
 	if d.list != nil {
 		c.questions -= d.list.asked
 	}
@@ -173,7 +173,7 @@ func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, tick
 	if sums == nil {
 		return d.estimated(slow, s, c)
 	}
-	other := proveSlow(sums, c, wall, d.digests.err)
+	other := proveSlow(sums, all, wall, d.digests.err)
 	if !other.Green {
 		return d.estimated(slow, s, c)
 	}

@@ -192,22 +192,21 @@ func TestLeftoversAreProven(t *testing.T) {
 // SIGTERM is killed.
 func TestOrder(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t), Env: []string{"APP_STUBBORN=1"}})
-	ends := make(chan string, 3)
-	for name, p := range s.running() {
-		go func() {
-			<-p.done
-			ends <- name + " " + p.status
-		}()
-	}
+	running := s.running()
 	begin := time.Now()
 	down(t, s)
 	if took := time.Since(begin); took > 50*time.Second {
 		t.Errorf("down took %v", took)
 	}
+	var last time.Time
 	for _, want := range []string{"nginx exit status 0", "app signal: killed", "database exit status 0"} {
-		if got := <-ends; got != want {
-			t.Errorf("ended: %s, want %s", got, want)
+		name, status, _ := strings.Cut(want, " ")
+		p := running[name]
+		<-p.done
+		if p.status != status || !p.ended.After(last) {
+			t.Errorf("%s ended with %s at %v, want %s after %v", name, p.status, p.ended, status, last)
 		}
+		last = p.ended
 	}
 }
 
