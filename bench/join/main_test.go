@@ -8,10 +8,10 @@ import (
 	"github.com/iikanji/iikanji/internal/timeline"
 )
 
-// TestJoin measures two short loads on a real MariaDB: what is called certain or
+// TestJoinUnderLoad measures two short loads on a real MariaDB: what is called certain or
 // likely is mostly right, also where many requests are in flight, and most of the
 // requests' statements are found at a low load.
-func TestJoin(t *testing.T) {
+func TestJoinUnderLoad(t *testing.T) {
 	server, err := factstest.Start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

@@ -64,13 +64,19 @@ func (r sweptRun) Run() int {
 	return r.M.Run()
 }
 
-// shareGoCache gives a script the build cache of this user: a script has no home.
+// shareGoCache gives a script the build cache of this user: a script has no home. With
+// other flags than the tests, each package would be compiled once more.
 func shareGoCache(e *testscript.Env) error {
 	out, err := exec.Command("go", "env", "GOCACHE").Output()
 	if err != nil {
 		return fmt.Errorf("asking for the build cache: %w", err)
 	}
 	e.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+	for _, name := range []string{"GOFLAGS", "CGO_ENABLED"} {
+		if value, ok := os.LookupEnv(name); ok {
+			e.Setenv(name, value)
+		}
+	}
 	return nil
 }
 

@@ -70,38 +70,71 @@ func (l *fileLocks) run() {
 	}
 }
 
+// waiters are the threads that wait for one lock of a file.
+type waiters struct{ reads, writes int64 }
+
+func (w waiters) all() int64 { return w.reads + w.writes }
+
 // add adds one sample of /proc/locks, which stands for the time since the last one.
+//
+// The kernel makes the file page by page. If locks begin or end meanwhile, it lists a lock
+// with its waiting threads twice, with two numbers: of the locks of a file, the one with
+// the most threads counts.
 func (l *fileLocks) add(text string, since time.Duration) {
 	l.sum.Samples++
-	n := int64(0)
+	locks, files := map[[2]string]waiters{}, map[string]waiters{}
 	for line := range strings.Lines(text) {
-		inode, shared, ok := flockWaiter(line)
+		w, ok := flockWaiter(line)
 		if !ok {
 			continue
 		}
-		path, known := l.paths[inode]
-		if !known { // a file made since
-			l.look()
-			if path, known = l.paths[inode]; !known {
-				l.paths[inode] = "" // in another folder
-			}
-		}
+		path := l.path(w.inode)
 		if path == "" {
 			continue
 		}
-		n++
-		if shared {
-			l.sum.Reads++
+		lock := [2]string{path, w.lock}
+		n := locks[lock]
+		if w.shared {
+			n.reads++
 		} else {
-			l.sum.Writes++
+			n.writes++
 		}
-		l.sum.Waited += since
-		l.waited[path] += since
+		if locks[lock] = n; n.all() > files[path].all() {
+			files[path] = n
+		}
 	}
-	if n > 0 {
+	var sum waiters
+	for path, n := range files {
+		sum.reads += n.reads
+		sum.writes += n.writes
+		l.waited[path] += time.Duration(n.all()) * since
+	}
+	l.sum.Reads += sum.reads
+	l.sum.Writes += sum.writes
+	l.sum.Waited += time.Duration(sum.all()) * since
+	if sum.all() > 0 {
 		l.sum.Seen++
-		l.sum.Most = max(l.sum.Most, n)
+		l.sum.Most = max(l.sum.Most, sum.all())
 	}
+}
+
+// path is the path of a file in the folders; "" for another one.
+func (l *fileLocks) path(inode uint64) string {
+	path, known := l.paths[inode]
+	if !known { // a file made since
+		l.look()
+		if path, known = l.paths[inode]; !known {
+			l.paths[inode] = ""
+		}
+	}
+	return path
+}
+
+// A flockWait is a thread that waits in flock.
+type flockWait struct {
+	lock   string // the number of the lock that it waits for, in this reading
+	inode  uint64
+	shared bool
 }
 
 // flockWaiter parses a line of /proc/locks that is a thread waiting in flock:
@@ -109,14 +142,14 @@ func (l *fileLocks) add(text string, since time.Duration) {
 //	7: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF
 //
 // The device is not compared: some file systems show another one there.
-func flockWaiter(line string) (inode uint64, shared, ok bool) {
+func flockWaiter(line string) (w flockWait, ok bool) {
 	f := strings.Fields(line)
 	if len(f) < 7 || f[1] != "->" || f[2] != "FLOCK" {
-		return 0, false, false
+		return w, false
 	}
 	id := f[6]
 	inode, err := strconv.ParseUint(id[strings.LastIndexByte(id, ':')+1:], 10, 64)
-	return inode, f[4] == "READ", err == nil
+	return flockWait{lock: f[0], inode: inode, shared: f[4] == "READ"}, err == nil
 }
 
 // look lists the files of the folders.

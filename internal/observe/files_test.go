@@ -244,9 +244,27 @@ func TestFlockWaiter(t *testing.T) {
 		{"8: -> FLOCK", 0, false, false},
 		{"8: -> FLOCK ADVISORY WRITE 1 x:y:z 0 EOF", 0, false, false},
 	} {
-		if inode, shared, ok := flockWaiter(c.line); ok != c.ok || ok && (inode != c.inode || shared != c.shared) {
-			t.Errorf("%s: %d %v %v", c.line, inode, shared, ok)
+		if w, ok := flockWaiter(c.line); ok != c.ok || ok && (w.inode != c.inode || w.shared != c.shared || w.lock != c.line[:2]) {
+			t.Errorf("%s: %+v %v", c.line, w, ok)
 		}
+	}
+}
+
+// TestLockListedTwice: the kernel lists a lock again with another number if others begin
+// while it makes the file. Each of its waiting threads counts once.
+func TestLockListedTwice(t *testing.T) {
+	l := newFileLocks(host.Local{}, nil)
+	l.paths = map[uint64]string{131: "/data/1.lock", 132: "/data/2.lock"}
+	l.add("7: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
+		"7: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
+		"7:  -> FLOCK  ADVISORY  READ 4242 08:01:131 0 EOF\n"+
+		"8: FLOCK  ADVISORY  WRITE 4243 08:01:132 0 EOF\n"+
+		"8: -> FLOCK  ADVISORY  WRITE 4243 08:01:132 0 EOF\n"+
+		"9: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
+		"9: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n", time.Second)
+	want := iikanji.FileLockWait{Waited: 3 * time.Second, Samples: 1, Seen: 1, Most: 3, Reads: 1, Writes: 2}
+	if l.sum != want || l.waited["/data/1.lock"] != 2*time.Second || l.waited["/data/2.lock"] != time.Second {
+		t.Errorf("%+v %v, want %+v", l.sum, l.waited, want)
 	}
 }
 

@@ -153,7 +153,7 @@ func TestBuildLinksNothing(t *testing.T) {
 		t.Errorf("page after a failed build: %q", got)
 	}
 	must(t, os.WriteFile(main, good, 0o644))
-	t.Setenv("GOFLAGS", "-ldflags=-no-such-flag")
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-no-such-flag"))
 	must(t, s.Builder(app)(t.Context(), s.Source(app)))
 	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) {
 		t.Errorf("the linker takes an unknown flag: the test proves nothing: %v", err)

@@ -153,7 +153,7 @@ func TestBuildFails(t *testing.T) {
 func TestBuildOffline(t *testing.T) {
 	t.Setenv("GOMODCACHE", t.TempDir())
 	t.Setenv("GOPROXY", "off")
-	t.Setenv("GOFLAGS", "-modcacherw")
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -modcacherw"))
 	_, err := Up(t.Context(), tiny(), Options{Dir: openDir(t)})
 	var b *BuildError
 	if !errors.As(err, &b) || !b.Network || !strings.Contains(b.Hints()[0], "go mod download") {

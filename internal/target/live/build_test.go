@@ -81,7 +81,7 @@ func TestSharedSource(t *testing.T) {
 // refuse the flag. Its errors are those of the compiler.
 func TestCompile(t *testing.T) {
 	dir := t.TempDir()
-	t.Setenv("GOFLAGS", "-ldflags=-no-such-flag")
+	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-no-such-flag"))
 	s := &Subject{host: host.Local{}}
 	r := &running{Service: &target.Service{Name: "app", Engine: iikanji.EngineGo, App: target.App{Source: dir, Package: "./cmd"}}}
 	for _, c := range [][2]string{{"undefined()", "main.go:3"}, {"", ""}} {
