@@ -10,6 +10,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -35,8 +37,8 @@ func main() {
 	}
 }
 
-// A request is one of the go command, in the form of GOCACHEPROG (Go 1.24 and newer). The
-// body of a put follows as a JSON string of its own.
+// A request is one line of the go command, in the form of GOCACHEPROG (Go 1.24 and newer).
+// The body of a put follows on a line of its own, as a JSON string in base64.
 type request struct {
 	ID       int64
 	Command  string
@@ -69,17 +71,21 @@ func serve(c *cache, in io.Reader, out io.Writer) error {
 	}
 	send(response{KnownCommands: []string{"get", "put", "close"}})
 	var running sync.WaitGroup
-	dec := json.NewDecoder(bufio.NewReaderSize(in, 1<<16))
+	lines := bufio.NewReaderSize(in, 1<<16)
 	for {
 		var r request
-		if err := dec.Decode(&r); errors.Is(err, io.EOF) {
+		text, err := line(lines)
+		if errors.Is(err, io.EOF) {
 			r.Command = "close"
-		} else if err != nil {
+		} else if err == nil {
+			err = json.Unmarshal(text, &r)
+		}
+		if err != nil && r.Command != "close" {
 			return fmt.Errorf("reading a request: %w", err)
 		}
 		var body []byte
 		if r.Command == "put" && r.BodySize > 0 {
-			if err := dec.Decode(&body); err != nil {
+			if body, err = readBody(lines); err != nil {
 				return fmt.Errorf("reading the body of a request: %w", err)
 			}
 		}
@@ -91,6 +97,34 @@ func serve(c *cache, in io.Reader, out io.Writer) error {
 		}
 		running.Go(func() { send(c.answer(r, body)) })
 	}
+}
+
+// line reads the next line that is not empty.
+func line(r *bufio.Reader) ([]byte, error) {
+	for {
+		text, err := r.ReadBytes('\n')
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			return text, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// readBody reads the line of a body. The go command escapes nothing in it, so a reader of
+// JSON, which takes several times longer, has nothing to do.
+func readBody(r *bufio.Reader) ([]byte, error) {
+	text, err := line(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
+		return nil, errors.New("it is no JSON string")
+	}
+	text = text[1 : len(text)-1]
+	n, err := base64.StdEncoding.Decode(text, text)
+	return text[:n], err
 }
 
 func (c *cache) answer(r request, body []byte) response {
