@@ -93,7 +93,7 @@ test:
 
 # The packages whose tests take longest start first, so that none of them is left
 # alone at the end.
-LONGEST = ./cmd/iikanji ./internal/change/ddl ./internal/change/nginxconf ./internal/lever ./internal/change/workers ./internal/stack ./internal/change/httpcache
+LONGEST = ./cmd/iikanji ./internal/change/workers ./internal/stack
 
 # These packages run with the race detector beside the long tests without it: both groups
 # of test-together then take about the same time, and no core is idle at the end. TestLong
@@ -109,11 +109,19 @@ SERIAL = ./internal/judge ./internal/stats
 MODEL = ./internal/sqlcache
 
 # These packages compute in one goroutine, several times slower with the race detector:
-# searches on a simulated site, rules, and the tests of this repository as a whole. Only
-# the tests in CONCURRENT start goroutines, and run with the detector (TestComputing
-# checks that). So does a whole search: TestTuneUnderLoad.
-COMPUTING = . ./internal/tune ./internal/diagnose ./internal/attribute
+# searches on a simulated site, rules, levers, settings of apps, and the tests of this
+# repository as a whole. Only the tests in CONCURRENT, which are in CONCURRENTIN, start
+# goroutines, and run with the detector (TestComputing checks that). So does a whole
+# search: TestTuneUnderLoad.
+COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
+CONCURRENTIN = ./internal/tune ./internal/diagnose
+
+# These kinds of changes start no goroutine (TestKinds checks that). Their tests of
+# conformance start and kill a thousand processes, and most of the work of such a process
+# is the start of the race detector. Their other tests, some of which plan and apply in
+# several goroutines, run with it.
+KINDS = ./internal/change/nginxconf ./internal/change/httpcache ./internal/change/ddl
 
 # The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
@@ -136,7 +144,7 @@ LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesPa
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
 
 # Packages that do not run whole with the race detector, or later.
-APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(ARENAS) $(LATER)))
+APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(KINDS) $(ARENAS) $(LATER)))
 
 # lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
 # debug information of the test programs, which is a third of the work of linking them.
@@ -157,14 +165,16 @@ test-plain:
 
 test-long: test-plain
 	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
+	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
 test-race:
 	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
 
 test-rest: test-plain
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
 	$(RACE) -parallel 3 -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
-	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(filter-out .,$(COMPUTING))
+	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(CONCURRENTIN)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run after the others, in two groups side by side: each waits for its servers and

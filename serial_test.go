@@ -45,7 +45,10 @@ func makeVariable(t *testing.T, name string) string {
 // with the race detector. Each test in CONCURRENT exists.
 func TestComputing(t *testing.T) {
 	concurrently := regexp.MustCompile(makeVariable(t, "CONCURRENT"))
-	found := 0
+	found, in := 0, map[string]bool{}
+	for _, dir := range strings.Fields(makeVariable(t, "CONCURRENTIN")) {
+		in[filepath.Clean(dir)] = true
+	}
 	for _, dir := range strings.Fields(makeVariable(t, "COMPUTING")) {
 		if starts := concurrent(t, dir, false); len(starts) > 0 {
 			t.Errorf("%s: %s: test it with the race detector", dir, strings.Join(starts, ", "))
@@ -59,7 +62,9 @@ func TestComputing(t *testing.T) {
 				}
 				switch named := concurrently.MatchString(fd.Name.Name); {
 				case named:
-					found++
+					if found++; !in[filepath.Clean(dir)] {
+						t.Errorf("%s has %s, and is not in CONCURRENTIN", dir, fd.Name)
+					}
 				case len(starts) > 0:
 					t.Errorf("%s: the file of %s has %s: name it in CONCURRENT", dir, fd.Name, strings.Join(starts, ", "))
 				}
@@ -68,6 +73,28 @@ func TestComputing(t *testing.T) {
 	}
 	if want := strings.Count(concurrently.String(), "|") + 1; found != want {
 		t.Errorf("%d tests of CONCURRENT were found, want %d", found, want)
+	}
+}
+
+// TestKinds checks that the packages in KINDS have tests of conformance, which make check
+// runs without the race detector, and that none of them starts a goroutine.
+func TestKinds(t *testing.T) {
+	for _, dir := range strings.Fields(makeVariable(t, "KINDS")) {
+		for _, f := range goFiles(t, dir, false) {
+			if starts := starting(f); len(starts) > 0 {
+				t.Errorf("%s: %s: run all its tests with the race detector", dir, strings.Join(starts, ", "))
+			}
+		}
+		found := false
+		for _, f := range goFiles(t, dir, true) {
+			for _, d := range f.Decls {
+				fd, ok := d.(*ast.FuncDecl)
+				found = found || ok && fd.Recv == nil && strings.HasPrefix(fd.Name.Name, "Test") && strings.Contains(fd.Name.Name, "Conformance")
+			}
+		}
+		if !found {
+			t.Errorf("%s has no test of conformance", dir)
+		}
 	}
 }
 

@@ -25,7 +25,6 @@ func TestServe(t *testing.T) {
 		"set elsewhere": {body: "\tvar s = http.Server{Addr: \":80\"}\n\ts.Handler = h{}\n\t_ = s.ListenAndServe()", blocked: "main.go:15: an http.Server gets its handler elsewhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			dir := cacheModule(t, serving(c.body))
 			got, err := Serve(t.Context(), dir, path)
 			if err != nil {
