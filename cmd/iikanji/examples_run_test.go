@@ -78,7 +78,7 @@ var fileExamples = []example{
 	{line: `iikanji version --json`, want: `"version"`},
 	// One search of each kind and few trials decide nothing: the table is what is tested.
 	{line: `iikanji selftest`, want: "How often a change is kept", with: "--trials 100 --searches 1"},
-	{line: `iikanji selftest --full`, want: "goal", status: exitFailed, with: "--scale 0.001"},
+	{line: `iikanji selftest --full`, want: "goal", status: exitFailed, with: "--scale 0.001 --trials 100 --searches 1"},
 }
 
 // siteExamples run on a small site that this program did not start. Later ones use what
