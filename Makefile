@@ -131,16 +131,18 @@ ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./a
 REAL = ^(TestArena|TestNodeArena|TestApp|TestContest|TestRubyApp|TestNodeApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
-# commands, the script selftest simulates, and the script lint loads packages from their
-# source eight times, which the tests of lever do with the detector. One goroutine builds
-# the parser of all commands for each help topic and each example. In ddl,
+# commands, the script selftest simulates, the script lint loads packages from their
+# source eight times, and the scripts of tables, flags and errors start a hundred
+# commands that read small logs: the other scripts and the tests of the readers have the
+# detector. One goroutine builds the parser of all commands for each help topic and each
+# example. In ddl,
 # processes that alter SQLite files are killed: SQLite as Go code is several times slower
 # with the race detector, with which the other tests alter such files. In accesslog,
 # routes are learned from the logs of generated sites: one goroutine learns, after the
 # readers of a log, which run with the detector in the other tests. In slowlog, one
 # goroutine reads two million statements. In ui, one goroutine follows every link of every
 # page, one after the other. TestLong holds the names.
-LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesParse$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
+LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesParse$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestScripts$$/^change_usage$$|^TestScripts$$/^access_alp$$|^TestScripts$$/^access_bad$$|^TestScripts$$/^access_table$$|^TestScripts$$/^access_where$$|^TestScripts$$/^access_wishes$$|^TestScripts$$/^slow_bad$$|^TestScripts$$/^slow_pt$$|^TestScripts$$/^slow_table$$|^TestScripts$$/^slow_wishes$$|^TestScripts$$/^usage$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
 
 # Packages that do not run whole with the race detector, or later.
