@@ -68,6 +68,9 @@ func readAnyItem(t *testing.T, db interface {
 			t.Fatal(err)
 		}
 		for _, x := range v {
+			if bytes, ok := x.([]byte); ok { // %v prints a number for each byte: slow with large ones
+				x = fmt.Sprintf("%T %s", x, bytes)
+			}
 			fmt.Fprintf(&b, "%T %v\n", x, x)
 		}
 	}
@@ -174,10 +177,10 @@ func TestSession(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := readAnyItem(t, conn, 1); !strings.Contains(got, "mine") && !strings.Contains(got, "[109 105 110 101]") {
+	if got := readAnyItem(t, conn, 1); !strings.Contains(got, "mine") {
 		t.Errorf("the connection does not see its temporary table: %s", got)
 	}
-	if got := readAnyItem(t, pool, 1); strings.Contains(got, "[109 105 110 101]") {
+	if got := readAnyItem(t, pool, 1); strings.Contains(got, "mine") {
 		t.Errorf("another connection sees the temporary table: %s", got)
 	}
 	_ = direct
