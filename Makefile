@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check check-all build install bench test test-together test-plain test-long test-rest test-race test-alone test-searches test-loads test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test test-together test-arenas test-long test-rest test-race test-alone test-searches test-loads test-repeat lint lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -83,7 +83,7 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-plain test-long test-rest test-race test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
+test test-together test-arenas test-long test-rest test-race test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
 
 test:
 	@rm -rf .cache/repeat
@@ -95,9 +95,9 @@ test:
 # alone at the end.
 LONGEST = ./cmd/iikanji ./internal/change/workers ./internal/stack
 
-# These packages run with the race detector beside the long tests without it: both groups
-# of test-together then take about the same time, and no core is idle at the end. TestLong
-# checks that they have no test whose name REAL has or that ends in UnderLoad.
+# These packages run with the race detector in test-rest, so that it takes as long as
+# test-race. TestLong checks that they have no test whose name REAL has or that ends in
+# UnderLoad.
 LATER = ./internal/ui
 
 # These packages have one goroutine (TestSerial checks that), so the race detector
@@ -157,17 +157,17 @@ TEST = $(GOTEST) -exec 'env -u GOGC' -parallel 3
 # looks at what calls the encoder, which has one goroutine, and not into it.
 RACE = CGO_ENABLED=1 $(GOTEST) -race -gcflags='image/jpeg=-dwarf=false -race=false' -exec 'env -u GOGC CGO_ENABLED=0'
 
-# Two groups side by side, two packages of each: most tests wait for servers half of
-# their time, and no package at the end of a command is alone. The second half of the
-# group without the detector is one long package, beside the rest of those with it.
+# First the arenas beside the first of the tests with the race detector, then three groups
+# side by side: most tests wait for servers half of their time. In test-long, one long test
+# of cmd takes most of the time. test-rest ends with tests that compute, so that no core is
+# idle at the end.
 test-together:
 	@$(MAKE) --no-print-directory -j 3 test-race test-long test-rest
 
-test-plain:
+test-arenas:
 	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
-	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
 
-test-long: test-plain
+test-long: test-arenas
 	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
 	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
@@ -175,10 +175,11 @@ test-race:
 	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
 	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
 
-test-rest: test-plain
+test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
 	$(RACE) -parallel 3 -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
 	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(CONCURRENTIN)
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run after the others, in two groups side by side: each waits for its servers and
