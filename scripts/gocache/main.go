@@ -76,11 +76,12 @@ func serve(c *cache, in io.Reader, out io.Writer) error {
 		var r request
 		text, err := line(lines)
 		if errors.Is(err, io.EOF) {
-			r.Command = "close"
-		} else if err == nil {
+			text, err = []byte(`{"Command":"close"}`), nil
+		}
+		if err == nil {
 			err = json.Unmarshal(text, &r)
 		}
-		if err != nil && r.Command != "close" {
+		if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
 		var body []byte

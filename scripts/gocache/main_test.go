@@ -112,6 +112,7 @@ func TestServe(t *testing.T) {
 		"no body":       `{"ID":1,"Command":"put","ActionID":"AA==","OutputID":"AA==","BodySize":3}` + "\n",
 		"half a body":   `{"ID":1,"Command":"put","ActionID":"AA==","OutputID":"AA==","BodySize":3}` + "\n\"AA",
 		"half a line":   `{"ID":1,"Comm`,
+		"no number":     `{"Command":"close","ID":"x"}` + "\n",
 		"body, no text": `{"ID":1,"Command":"put","ActionID":"AA==","OutputID":"AA==","BodySize":3}` + "\n7\n",
 	} {
 		if err := serve(&cache{memory: folder(t.TempDir()), disk: folder(t.TempDir())}, strings.NewReader(in), &bytes.Buffer{}); err == nil {
