@@ -68,10 +68,11 @@ func readAnyItem(t *testing.T, db interface {
 			t.Fatal(err)
 		}
 		for _, x := range v {
-			if bytes, ok := x.([]byte); ok { // %v prints a number for each byte: slow with large ones
-				x = fmt.Sprintf("%T %s", x, bytes)
+			format := "%T %v\n"
+			if _, ok := x.([]byte); ok {
+				format = "%T %s\n" // %v prints a number for each byte: slow with large ones
 			}
-			fmt.Fprintf(&b, "%T %v\n", x, x)
+			fmt.Fprintf(&b, format, x, x)
 		}
 	}
 	if err := rows.Err(); err != nil {

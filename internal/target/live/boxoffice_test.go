@@ -150,7 +150,7 @@ func TestBoxOffice(t *testing.T) {
 	}
 	inOwnFile(t, ctx, s, filepath.Join(dir, "my.cnf"))
 	idle(t, ctx, dir)
-	rehearse(t, ctx, s, filepath.Join(dir, "log"), boxBench{filepath.Join(source, "bench.py"), url})
+	rehearse(t, ctx, s, filepath.Join(dir, "log", "boxoffice-job.log"), boxBench{filepath.Join(source, "bench.py"), url})
 	silent(t, ctx, s, name)
 	withoutJob(t, ctx, s)
 	endsLater(t, ctx, s.File())
@@ -322,20 +322,20 @@ func (b boxBench) Load(ctx context.Context, _ field.Load) (*iikanji.Run, error) 
 
 // rehearse checks that a rehearsal starts the background job again, which ends when its
 // database does not answer, and that it waits for the job's last writes.
-func rehearse(t *testing.T, ctx context.Context, s *Subject, logs string, loader field.Loader) {
+func rehearse(t *testing.T, ctx context.Context, s *Subject, log string, loader field.Loader) {
 	t.Helper()
 	job := jobOf(s)
 	old := s.Groups()[job]
 	if len(old) != 1 {
 		t.Fatalf("the job %s has the processes %v", job, old)
 	}
-	refusals := refused(t, logs)
+	refusals := refused(t, log)
 	r, err := (&field.Field{Subject: s, Loader: loader}).Rehearse(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// On a busy machine the job may take longer to start than the database.
-	if ended := refused(t, logs) > refusals; !r.OK || strings.Contains(r.Says, job+" does not wait for its database") != ended {
+	if ended := refused(t, log) > refusals; !r.OK || strings.Contains(r.Says, job+" does not wait for its database") != ended {
 		t.Errorf("%+v; a connection of the job was refused: %v", r, ended)
 	}
 	if now := s.Groups()[job]; len(now) != 1 || now[0] == old[0] {
@@ -359,14 +359,10 @@ func idle(t *testing.T, ctx context.Context, dir string) {
 	}
 }
 
-// refused counts the connections to the database that ended the site's Python programs.
-func refused(t *testing.T, logs string) (n int) {
+// refused counts the connections to the database that ended the job, in its log.
+func refused(t *testing.T, log string) int {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(logs, "*job*.log"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("logs of the job: %q, %v", files, err)
-	}
-	text, err := os.ReadFile(files[0])
+	text, err := os.ReadFile(log)
 	if err != nil {
 		t.Fatal(err)
 	}
