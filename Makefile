@@ -67,16 +67,16 @@ setup-check:
 # deadcode and staticcheck take a third less CPU with this value. The two halves take about
 # the same time; each prints when it is over.
 lint lint-code lint-rest: export GOGC = 400
-lint: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
+lint:
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint-code lint-rest
 
-lint-code:
+lint-code: $(STATICCHECK)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	$(STATICCHECK) ./...
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
-lint-rest:
+lint-rest: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
 	@scripts/apps.sh go mod tidy -diff
 	@scripts/apps.sh go vet ./...
 	@scripts/apps.sh $(CURDIR)/$(STATICCHECK) ./...
@@ -141,13 +141,12 @@ REAL = ^(TestArena|TestNodeArena|TestApp|TestContest|TestRubyApp|TestNodeApp|Tes
 # source eight times, and the scripts of tables, flags and errors start a hundred
 # commands that read small logs: the other scripts and the tests of the readers have the
 # detector. One goroutine builds the parser of all commands for each help topic and each
-# example. In ddl,
-# processes that alter SQLite files are killed: SQLite as Go code is several times slower
-# with the race detector, with which the other tests alter such files. In accesslog,
-# routes are learned from the logs of generated sites: one goroutine learns, after the
-# readers of a log, which run with the detector in the other tests. In slowlog, one
-# goroutine reads two million statements. In ui, one goroutine follows every link of every
-# page, one after the other. TestLong holds the names.
+# example. In ddl, processes that alter SQLite files are killed: SQLite as Go code is
+# several times slower with the race detector, with which the other tests alter such files.
+# In accesslog, routes are learned from the logs of generated sites: one goroutine learns,
+# after the readers of a log, which run with the detector in the other tests. In slowlog,
+# one goroutine reads two million statements. In ui, one goroutine follows every link of
+# every page, one after the other. TestLong holds the names.
 LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesParse$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestScripts$$/^change_usage$$|^TestScripts$$/^access_alp$$|^TestScripts$$/^access_bad$$|^TestScripts$$/^access_table$$|^TestScripts$$/^access_where$$|^TestScripts$$/^access_wishes$$|^TestScripts$$/^slow_bad$$|^TestScripts$$/^slow_pt$$|^TestScripts$$/^slow_table$$|^TestScripts$$/^slow_wishes$$|^TestScripts$$/^usage$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
 

@@ -18,8 +18,8 @@ import (
 // detector, SERIAL in the Makefile, have one goroutine only: neither they, nor
 // their tests, nor the packages of this module that they import start another.
 func TestSerial(t *testing.T) {
-	for _, dir := range strings.Fields(makeVariable(t, "SERIAL")) {
-		serial(t, filepath.Clean(dir), true, map[string]bool{})
+	for _, dir := range makeFolders(t, "SERIAL") {
+		serial(t, dir, true, map[string]bool{})
 	}
 	if found := concurrent(t, "internal/bench", true); len(found) == 0 {
 		t.Error("no goroutine was found in a package that starts many")
@@ -40,33 +40,45 @@ func makeVariable(t *testing.T, name string) string {
 	return strings.ReplaceAll(line[1], "$$", "$")
 }
 
+// makeFolders returns the folders in a variable of the Makefile, without "./".
+func makeFolders(t *testing.T, name string) (folders []string) {
+	t.Helper()
+	for _, dir := range strings.Fields(makeVariable(t, name)) {
+		folders = append(folders, filepath.Clean(dir))
+	}
+	return folders
+}
+
+// testsOf lists the names of the tests in a file.
+func testsOf(f *ast.File) (tests []string) {
+	for _, d := range f.Decls {
+		if fd, ok := d.(*ast.FuncDecl); ok && fd.Recv == nil && strings.HasPrefix(fd.Name.Name, "Test") {
+			tests = append(tests, fd.Name.Name)
+		}
+	}
+	return tests
+}
+
 // TestComputing checks that the packages in COMPUTING start no goroutine, and that
 // every test in a file that starts some is in CONCURRENT: make check runs only those
 // with the race detector. Each test in CONCURRENT exists.
 func TestComputing(t *testing.T) {
 	concurrently := regexp.MustCompile(makeVariable(t, "CONCURRENT"))
-	found, in := 0, map[string]bool{}
-	for _, dir := range strings.Fields(makeVariable(t, "CONCURRENTIN")) {
-		in[filepath.Clean(dir)] = true
-	}
-	for _, dir := range strings.Fields(makeVariable(t, "COMPUTING")) {
+	found, in := 0, makeFolders(t, "CONCURRENTIN")
+	for _, dir := range makeFolders(t, "COMPUTING") {
 		if starts := concurrent(t, dir, false); len(starts) > 0 {
 			t.Errorf("%s: %s: test it with the race detector", dir, strings.Join(starts, ", "))
 		}
 		for _, f := range goFiles(t, dir, true) {
 			starts := starting(f)
-			for _, d := range f.Decls {
-				fd, ok := d.(*ast.FuncDecl)
-				if !ok || fd.Recv != nil || !strings.HasPrefix(fd.Name.Name, "Test") {
-					continue
-				}
-				switch named := concurrently.MatchString(fd.Name.Name); {
+			for _, test := range testsOf(f) {
+				switch named := concurrently.MatchString(test); {
 				case named:
-					if found++; !in[filepath.Clean(dir)] {
-						t.Errorf("%s has %s, and is not in CONCURRENTIN", dir, fd.Name)
+					if found++; !slices.Contains(in, dir) {
+						t.Errorf("%s has %s, and is not in CONCURRENTIN", dir, test)
 					}
 				case len(starts) > 0:
-					t.Errorf("%s: the file of %s has %s: name it in CONCURRENT", dir, fd.Name, strings.Join(starts, ", "))
+					t.Errorf("%s: the file of %s has %s: name it in CONCURRENT", dir, test, strings.Join(starts, ", "))
 				}
 			}
 		}
@@ -79,7 +91,7 @@ func TestComputing(t *testing.T) {
 // TestKinds checks that the packages in KINDS have tests of conformance, which make check
 // runs without the race detector, and that none of them starts a goroutine.
 func TestKinds(t *testing.T) {
-	for _, dir := range strings.Fields(makeVariable(t, "KINDS")) {
+	for _, dir := range makeFolders(t, "KINDS") {
 		for _, f := range goFiles(t, dir, false) {
 			if starts := starting(f); len(starts) > 0 {
 				t.Errorf("%s: %s: run all its tests with the race detector", dir, strings.Join(starts, ", "))
@@ -87,10 +99,7 @@ func TestKinds(t *testing.T) {
 		}
 		found := false
 		for _, f := range goFiles(t, dir, true) {
-			for _, d := range f.Decls {
-				fd, ok := d.(*ast.FuncDecl)
-				found = found || ok && fd.Recv == nil && strings.HasPrefix(fd.Name.Name, "Test") && strings.Contains(fd.Name.Name, "Conformance")
-			}
+			found = found || slices.ContainsFunc(testsOf(f), func(test string) bool { return strings.Contains(test, "Conformance") })
 		}
 		if !found {
 			t.Errorf("%s has no test of conformance", dir)
@@ -102,10 +111,7 @@ func TestKinds(t *testing.T) {
 // detector in LONGIN only, exist there and have no namesake elsewhere, and that the
 // packages in LATER have no test that their command leaves out.
 func TestLong(t *testing.T) {
-	in := map[string]bool{}
-	for _, dir := range strings.Fields(makeVariable(t, "LONGIN")) {
-		in[filepath.Clean(dir)] = true
-	}
+	in := makeFolders(t, "LONGIN")
 	names := map[string]int{}
 	for pattern := range strings.SplitSeq(makeVariable(t, "LONG"), "|") {
 		name, _, _ := strings.Cut(pattern, "/")
@@ -128,7 +134,7 @@ func TestLong(t *testing.T) {
 			if _, ok := names[m[1]]; !ok {
 				continue
 			}
-			if names[m[1]]++; !in[filepath.Dir(path)] {
+			if names[m[1]]++; !slices.Contains(in, filepath.Dir(path)) {
 				t.Errorf("%s has %s, which is in LONG: no command of make check runs it", path, m[1])
 			}
 		}
@@ -142,12 +148,11 @@ func TestLong(t *testing.T) {
 			t.Errorf("%s is in LONG and exists %d times", name, n)
 		}
 	}
-	for _, dir := range strings.Fields(makeVariable(t, "LATER")) {
+	for _, dir := range makeFolders(t, "LATER") {
 		for _, f := range goFiles(t, dir, true) {
-			for _, d := range f.Decls {
-				fd, ok := d.(*ast.FuncDecl)
-				if ok && fd.Recv == nil && (servers.MatchString(fd.Name.Name) || strings.HasSuffix(fd.Name.Name, "UnderLoad")) {
-					t.Errorf("%s has %s: the command that tests it leaves that out", dir, fd.Name)
+			for _, test := range testsOf(f) {
+				if servers.MatchString(test) || strings.HasSuffix(test, "UnderLoad") {
+					t.Errorf("%s has %s: the command that tests it leaves that out", dir, test)
 				}
 			}
 		}
