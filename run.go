@@ -86,6 +86,9 @@ type StepStat struct {
 	Count    int64  `json:"count"`  // answers of the target, errors included
 	Errors   int64  `json:"errors"` // answers that were faults, timeouts included
 	Timeouts int64  `json:"timeouts"`
+	// QuietTimeouts counts the timeouts of requests whose errors do not count. Errors
+	// and Timeouts exclude them.
+	QuietTimeouts int64 `json:"quiet_timeouts,omitempty"`
 	// Cut counts requests that the end of the load phase cut off; Count, Errors
 	// and the latencies exclude them.
 	Cut      int64 `json:"cut"`

@@ -242,8 +242,14 @@ func TestSQLiteSiteUnderLoad(t *testing.T) {
 		t.Logf("%s: %s %s", a.Says, a.Verdict.Call, a.Skipped)
 	}
 	l := ledgers{s.dir}
-	if !kept || l.indexed(t) < ledgersTenants || out.Ratio.Lo <= 1 || len(out.Final) < 2 {
-		t.Errorf("kept an index: %v; %d originals have one; %+v", kept, l.indexed(t), out.Ratio)
+	if !kept || l.indexed(t) < ledgersTenants {
+		t.Errorf("kept an index: %v; %d originals have one", kept, l.indexed(t))
+	}
+	switch n := len(out.Final); {
+	case n == 2 && out.Ratio.Lo <= 1, n == 1 && out.Ratio.Mid <= 1, n > 2:
+		t.Errorf("the last comparison has %d pairs: %+v", n, out.Ratio)
+	case n < 2 && len(out.Notes) == 0: // on a busy machine a pair may rightly not count, and the time ends
+		t.Errorf("the last comparison has %d pairs, and no note tells why", n)
 	}
 	s.run(t, "revert", "--all")
 	same(t, "reverted", filesBelow(t, s.dir), before)

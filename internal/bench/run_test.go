@@ -177,10 +177,10 @@ func TestRunCountsErrors(t *testing.T) {
 	if run.Raw != 20 || run.Deducted != 3+2 || run.Score != 15 {
 		t.Errorf("score %v − %v = %v", run.Raw, run.Deducted, run.Score)
 	}
-	if st := run.Steps[0]; st.Count != 7 || st.Errors != 7 || st.Timeouts != 5 {
+	if st := run.Steps[0]; st.Count != 7 || st.Errors != 7 || st.Timeouts != 5 || st.QuietTimeouts != 0 {
 		t.Errorf("step %+v", st)
 	}
-	if st := run.Steps[1]; st.Count != 1 || st.Errors != 0 {
+	if st := run.Steps[1]; st.Count != 1 || st.Errors != 0 || st.Timeouts != 0 || st.QuietTimeouts != 1 {
 		t.Errorf("quiet step %+v", st)
 	}
 	if len(run.Faults) != 3 || run.Faults[0].Check != "internal" || run.Faults[1].Kind != iikanji.FaultStatus || run.Faults[1].Count != 2 ||

@@ -11,15 +11,16 @@ import (
 
 // A stepTally counts the exchanges of one step.
 type stepTally struct {
-	count, errors, timeouts, cut, cached, notMod int64
-	sent, received                               int64
-	latency                                      tally.Sketch
+	count, errors, timeouts, quietTimeouts, cut, cached, notMod int64
+	sent, received                                              int64
+	latency                                                     tally.Sketch
 }
 
 func (t *stepTally) merge(o *stepTally) {
 	t.count += o.count
 	t.errors += o.errors
 	t.timeouts += o.timeouts
+	t.quietTimeouts += o.quietTimeouts
 	t.cut += o.cut
 	t.cached += o.cached
 	t.notMod += o.notMod
@@ -45,22 +46,26 @@ func (t *stepTally) add(x *exchange) {
 	if x.notMod {
 		t.notMod++
 	}
-	if x.fault != iikanji.FaultUnknown {
-		if !x.quiet {
-			t.errors++
-			if x.fault == iikanji.FaultTimeout {
-				t.timeouts++
-			}
-		}
+	if x.fault == iikanji.FaultUnknown {
+		t.latency.Add(time.Duration(x.end - x.due))
 		return
 	}
-	t.latency.Add(time.Duration(x.end - x.due))
+	timeout := x.fault == iikanji.FaultTimeout
+	switch {
+	case !x.quiet:
+		t.errors++
+		if timeout {
+			t.timeouts++
+		}
+	case timeout:
+		t.quietTimeouts++
+	}
 }
 
 func (t *stepTally) stat(name string) iikanji.StepStat {
 	l := &t.latency
 	return iikanji.StepStat{
-		Step: name, Count: t.count, Errors: t.errors, Timeouts: t.timeouts, Cut: t.cut,
+		Step: name, Count: t.count, Errors: t.errors, Timeouts: t.timeouts, QuietTimeouts: t.quietTimeouts, Cut: t.cut,
 		Cached: t.cached, NotMod: t.notMod,
 		Sent: iikanji.Bytes(t.sent), Received: iikanji.Bytes(t.received),
 		Total: l.Sum(), Mean: l.Mean(), P50: l.Quantile(0.50), P90: l.Quantile(0.90),

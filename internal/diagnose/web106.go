@@ -80,7 +80,7 @@ func (v *view) fixed(route string, s iikanji.Series) bool {
 	if v.in.Run != nil {
 		for _, st := range v.in.Run.Steps {
 			if sameRoute(st.Step, route) {
-				torn += st.Timeouts + st.Cut
+				torn += st.Timeouts + st.QuietTimeouts + st.Cut
 			}
 		}
 	}

@@ -81,7 +81,7 @@ func groupSteps(steps []iikanji.StepStat) []*tallied {
 			g = groups[at]
 		}
 		g.sent += float64(st.Count)
-		g.gone += float64(st.Timeouts)
+		g.gone += float64(st.Timeouts + st.QuietTimeouts)
 		g.cut += float64(st.Cut)
 	}
 	return groups

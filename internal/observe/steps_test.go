@@ -11,7 +11,7 @@ import (
 func TestProveSteps(t *testing.T) {
 	steps := func() []iikanji.StepStat {
 		return []iikanji.StepStat{
-			{Step: "POST /post/:uuid", Count: 9000, Cut: 20},
+			{Step: "POST /post/:uuid", Count: 9000, Cut: 20, QuietTimeouts: 400},
 			{Step: "GET /list", Count: 60, Timeouts: 50},
 			{Step: "GET /list?page=:n (second page)", Count: 40},
 			{Step: "GET /files/*", Count: 400, Cached: 300},
@@ -34,6 +34,8 @@ func TestProveSteps(t *testing.T) {
 		{"a few on their way", "GET /list", 90, "GET /user/me", ""},
 		{"a small route without a log", "GET /list", 0, "", "GET /list: 0 in the log, 50 sent"}, // 50 of 100 were given up
 		{"the lines of a client that gave up", "GET /list", 51, "", ""},
+		{"timeouts of requests whose errors do not count", "POST /post/:id", 8600, "", ""},
+		{"more lines are missing than such timeouts", "POST /post/:id", 8400, "", "POST /post/:uuid: 8400 in the log, 8600 sent"},
 		{"timeouts of one step do not pay for another's lines", "GET /user/:id", 0, "", "GET /user/:id: 0 in the log, 100 sent"},
 		{"one too few, another too many", "GET /files/:file.css", 50, "POST /post/:id", "GET /files/*: 300 in the log, 400 sent"},
 		{"requests of another client", "GET /admin", 90, "", "requests of no step: 90 in the log, 0 sent"},
