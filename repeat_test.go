@@ -26,6 +26,10 @@ var repeatPackages = map[string]string{
 	n++
 	<-done
 }`,
+	"flags": `var text string
+func TestFlags(t *testing.T) {
+	if os.Mkdir("seen", 0o755) == nil || text != "it's" || os.Getenv("REPEATED") != "as before" { t.Fatal("first, or with other flags") }
+}`,
 	"four": `func once(t *testing.T, name string) { if os.Mkdir(name, 0o755) == nil { t.Error("first") } }
 func TestA(t *testing.T) { once(t, "a") }
 func TestB(t *testing.T) { once(t, "b") }
@@ -48,6 +52,7 @@ func TestRepeat(t *testing.T) {
 	}{
 		{packages: []string{"pass"}, note: true, pass: true},
 		{packages: []string{"pass", "once"}, note: true, pass: true, want: "PASSED ALONE: repeat/once ^(TestOnce)$"},
+		{packages: []string{"flags"}, note: true, pass: true, want: "PASSED ALONE: repeat/flags ^(TestFlags)$"},
 		{packages: []string{"once", "always"}, note: true, want: "PASSED ALONE: repeat/once ^(TestOnce)$"},
 		{packages: []string{"four"}, note: true, want: "4 tests failed beside others"},
 		{packages: []string{"panics"}, want: "panic: first"},
@@ -57,10 +62,11 @@ func TestRepeat(t *testing.T) {
 	} {
 		t.Run(strings.Join(c.packages, " and "), func(t *testing.T) {
 			dir := repeatModule(t)
-			args := []string{"note", "go", "test", "-p", "1"}
+			args := []string{"note", "go", "test"}
 			if c.race {
 				args = append(args, "-race")
 			}
+			args = append(args, "-ldflags", `-X "repeat/flags.text=it's"`, "-exec", "env 'REPEATED=as before'", ":", "-p", "1")
 			for _, p := range c.packages {
 				args = append(args, "./"+p)
 			}
