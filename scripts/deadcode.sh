@@ -14,6 +14,10 @@ allow=scripts/deadcode.allow
 module=$(go list -m)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+# deadcode takes 7.5 GB without garbage collection, and a quarter less CPU time.
+if awk '$1 == "MemAvailable:" && $2 >= 14 * 1048576 { much = 1 } END { exit !much }' /proc/meminfo; then
+	export GOGC=off
+fi
 
 dead() { # dead FILE ARGS...: writes lines "package function", a tab, "file:line"
 	file=$1
