@@ -132,7 +132,8 @@ KINDS = ./internal/change/nginxconf ./internal/change/httpcache ./internal/chang
 # The suites of the arenas load real servers hundreds of times, which takes about
 # twice as long with the race detector. Their benchmarkers run with it against an app
 # in memory. The last names in REAL are tests of the arenas' data, which one goroutine
-# draws: TestDataIsSerial checks that.
+# draws: TestDataIsSerial checks that. Where two write it, another test of fewer rows has
+# the detector.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
 REAL = ^(TestArena|TestNodeArena|TestApp|TestContest|TestRubyApp|TestNodeApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 

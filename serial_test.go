@@ -161,7 +161,8 @@ func TestLong(t *testing.T) {
 
 // TestDataIsSerial checks that no arena whose test TestGenerate runs without the race
 // detector starts a goroutine in the files that draw and write its data, data*.go. The
-// other tests of data in REAL only draw.
+// other tests of data in REAL only draw, but TestInitialData of isuports: what it checks,
+// TestGenerateTenants checks of fewer rows with the detector.
 func TestDataIsSerial(t *testing.T) {
 	tests, err := filepath.Glob("arenas/*/data_test.go")
 	if err != nil || len(tests) < 4 {

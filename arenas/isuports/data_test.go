@@ -110,12 +110,15 @@ func checkTenant(t *testing.T, tenant *tenantData) (visits, scores int) {
 	return visits, scores
 }
 
-// generated writes small data once for a test.
-func generated(t *testing.T) (webapp, data string) {
+// tinySize is that of TestGenerateTenants: every kind of row, in a few of each.
+var tinySize = dataSize{Players: bounds{1, 3}, HugePlayers: 12, Competitions: bounds{1, 3}, Visits: bounds{2, 6}, Scores: bounds{2, 6}}
+
+// generated writes data of a size once for a test.
+func generated(t *testing.T, s dataSize) (webapp, data string) {
 	t.Helper()
 	dir := t.TempDir()
 	webapp, data = filepath.Join(dir, "webapp"), filepath.Join(dir, "data")
-	if err := smallSize.generate(t.Context(), webapp, data); err != nil {
+	if err := s.generate(t.Context(), webapp, data); err != nil {
 		t.Fatal(err)
 	}
 	return webapp, data
@@ -139,11 +142,19 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 	return sums
 }
 
-// TestGenerateTenants checks that the files are complete, are the same each time, and
-// agree with each other: no row is left out.
-func TestGenerateTenants(t *testing.T) {
-	webapp, data := generated(t)
-	again, dataAgain := generated(t)
+// TestInitialData checks the data that the tests of the app have. It runs without the race
+// detector: SQLite as Go code is several times slower with it.
+func TestInitialData(t *testing.T) { testGenerate(t, smallSize) }
+
+// TestGenerateTenants checks the same of few rows, and runs with the race detector: two
+// goroutines write the files.
+func TestGenerateTenants(t *testing.T) { testGenerate(t, tinySize) }
+
+// testGenerate checks that the files are complete, are the same each time, and agree with
+// each other: no row is left out.
+func testGenerate(t *testing.T, s dataSize) {
+	webapp, data := generated(t, s)
+	again, dataAgain := generated(t, s)
 	sums := sumsOf(t, webapp)
 	if len(sums) != initialTenants+1 || !reflect.DeepEqual(sums, sumsOf(t, again)) || !reflect.DeepEqual(sumsOf(t, data), sumsOf(t, dataAgain)) {
 		t.Errorf("%d files, or other ones the second time", len(sums))
@@ -153,7 +164,7 @@ func TestGenerateTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	only := t.TempDir()
-	if err := smallSize.generate(t.Context(), "", only); err != nil || !reflect.DeepEqual(sumsOf(t, data), sumsOf(t, only)) {
+	if err := s.generate(t.Context(), "", only); err != nil || !reflect.DeepEqual(sumsOf(t, data), sumsOf(t, only)) {
 		t.Errorf("the benchmarker's copy alone differs (%v)", err)
 	}
 	dump, err := os.ReadFile(filepath.Join(webapp, adminData))
@@ -164,7 +175,7 @@ func TestGenerateTenants(t *testing.T) {
 	visits := 0
 	seen := map[string]bool{}
 	for id := range int64(initialTenants) {
-		tenant := smallSize.drawTenant(id+1, ids)
+		tenant := s.drawTenant(id+1, ids)
 		if got := known.Tenants[id]; got.Name != tenant.name || len(got.Competitions) != len(tenant.competitions) {
 			t.Errorf("tenant %d is %+v in the copy", id+1, got)
 		}
@@ -247,7 +258,10 @@ func TestGenerateFails(t *testing.T) {
 
 // TestReadDataset checks that a copy that the benchmarker cannot use is refused.
 func TestReadDataset(t *testing.T) {
-	_, data := generated(t)
+	data := t.TempDir()
+	if err := smallSize.generate(t.Context(), "", data); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct{ file, old, new string }{
 		"no JSON":          {samplesFile, "[", "{"},
 		"unknown tenant":   {samplesFile, `"isucon"`, `"nobody"`},
