@@ -69,10 +69,15 @@ func articleBody(r *rand.Rand) string {
 	return prose(r, want, want/lines+1)
 }
 
+// Most letters take three bytes. With the room for them and for the last sentence, prose
+// hardly ever copies a text to a larger place.
+const letterBytes, sentenceBytes = 3, 150
+
 // prose returns sentences of at least a number of characters in lines of about a
 // number of characters. It has no empty line at its end.
 func prose(r *rand.Rand, want, perLine int) string {
 	var b strings.Builder
+	b.Grow(letterBytes*want + sentenceBytes)
 	inLine := 0
 	for n := 0; n < want; {
 		s := sentence(r)

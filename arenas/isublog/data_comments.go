@@ -23,14 +23,18 @@ var latestCommented = sync.OnceValue(func() []int {
 	return ids
 })
 
-// drawn keeps the result of initialComments: a test runs many times on one article.
-var drawn sync.Map // []Comment by article
+// drawn keeps the result of initialComments: a test runs many times on one article, also
+// side by side.
+var drawn sync.Map // func() []Comment by article
 
 // initialComments lists the initial comments of an article in their order.
-func initialComments(article int) (list []Comment) {
-	if known, ok := drawn.Load(article); ok {
-		return known.([]Comment)
-	}
+func initialComments(article int) []Comment {
+	once, _ := drawn.LoadOrStore(article, sync.OnceValue(func() []Comment { return drawComments(article) }))
+	return once.(func() []Comment)()
+}
+
+// drawComments draws the initial comments of an article.
+func drawComments(article int) (list []Comment) {
 	err := eachComment(func(c Comment) error {
 		if c.Article == article {
 			list = append(list, c)
@@ -40,6 +44,5 @@ func initialComments(article int) (list []Comment) {
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	drawn.Store(article, list)
 	return list
 }

@@ -39,17 +39,23 @@ type perfectApp struct {
 
 func newPerfectApp(t *testing.T) *perfectApp {
 	t.Helper()
-	list, err := staticFiles()
+	static, err := staticBodies()
 	if err != nil {
 		t.Fatal(err)
 	}
 	allComments()
-	a := &perfectApp{static: map[string][]byte{}}
-	for _, f := range list {
-		a.static[f.Path] = f.Body
-	}
-	return a
+	return &perfectApp{static: static}
 }
+
+// staticBodies are the static files by path. They are drawn once.
+var staticBodies = sync.OnceValues(func() (map[string][]byte, error) {
+	list, err := staticFiles()
+	bodies := map[string][]byte{}
+	for _, f := range list {
+		bodies[f.Path] = f.Body
+	}
+	return bodies, err
+})
 
 func (a *perfectApp) since(after time.Duration) bool { return after > 0 && time.Since(a.began) > after }
 
