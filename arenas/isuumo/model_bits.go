@@ -17,13 +17,14 @@ func setOf(n int, in func(pos int32) bool) bitset {
 	s := newBitset(n)
 	for pos := range int32(n) {
 		if in(pos) {
-			s[pos/64] |= 1 << (pos % 64)
+			s.add(pos)
 		}
 	}
 	return s
 }
 
 func (s bitset) has(pos int32) bool { return s[pos/64]>>(pos%64)&1 != 0 }
+func (s bitset) add(pos int32)      { s[pos/64] |= 1 << (pos % 64) }
 
 // and keeps the positions that are in t too.
 func (s bitset) and(t bitset) bitset {

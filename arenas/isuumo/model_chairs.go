@@ -36,9 +36,9 @@ func newChairs(d *Dataset, c *ChairConditions) *chairs {
 	t.height = rangeSets(n, c.Height, func(pos int32) int64 { return all[pos].Height })
 	t.width = rangeSets(n, c.Width, func(pos int32) int64 { return all[pos].Width })
 	t.depth = rangeSets(n, c.Depth, func(pos int32) int64 { return all[pos].Depth })
-	t.color = labelSets(n, c.Color, func(pos int32, label string) bool { return all[pos].Color == label })
-	t.kind = labelSets(n, c.Kind, func(pos int32, label string) bool { return all[pos].Kind == label })
-	t.feature = labelSets(n, c.Feature, func(pos int32, label string) bool { return hasFeature(all[pos].Features, label) })
+	t.color = labelSets(n, c.Color, func(pos int32) string { return all[pos].Color })
+	t.kind = labelSets(n, c.Kind, func(pos int32) string { return all[pos].Kind })
+	t.feature = featureSets(n, c.Feature, func(pos int32) string { return all[pos].Features })
 	t.lay(idsOf(d.Chairs, chairID))
 	return t
 }

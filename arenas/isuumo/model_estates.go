@@ -27,7 +27,7 @@ func newEstates(d *Dataset, c *EstateConditions) *estates {
 	t.rent = rangeSets(n, c.Rent, func(pos int32) int64 { return all[pos].Rent })
 	t.doorHeight = rangeSets(n, c.DoorHeight, func(pos int32) int64 { return all[pos].DoorHeight })
 	t.doorWidth = rangeSets(n, c.DoorWidth, func(pos int32) int64 { return all[pos].DoorWidth })
-	t.feature = labelSets(n, c.Feature, func(pos int32, label string) bool { return hasFeature(all[pos].Features, label) })
+	t.feature = featureSets(n, c.Feature, func(pos int32) string { return all[pos].Features })
 	for i := range all {
 		e := &all[i]
 		t.shorter = append(t.shorter, min(e.DoorHeight, e.DoorWidth))

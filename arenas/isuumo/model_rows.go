@@ -72,11 +72,47 @@ func rangeSets(n int, c RangeCondition, value func(pos int32) int64) []bitset {
 	return sets
 }
 
-// labelSets returns the rows of each label of a condition.
-func labelSets(n int, c ListCondition, has func(pos int32, label string) bool) map[string]bitset {
+// labelSets returns the rows of each label of a condition. Each row has one value.
+func labelSets(n int, c ListCondition, value func(pos int32) string) map[string]bitset {
+	sets := emptySets(n, c)
+	for pos := range int32(n) {
+		if s, ok := sets[value(pos)]; ok {
+			s.add(pos)
+		}
+	}
+	return sets
+}
+
+// featureSets returns the rows of each label of a condition. The features of a row are
+// joined by commas, and no label has one, so that a label is found in one of them. Which
+// labels are found in a feature is looked up once.
+func featureSets(n int, c ListCondition, features func(pos int32) string) map[string]bitset {
+	sets := emptySets(n, c)
+	found := map[string][]bitset{}
+	for pos := range int32(n) {
+		for feature := range strings.SplitSeq(features(pos), ",") {
+			in, known := found[feature]
+			if !known {
+				for _, label := range c.List {
+					if hasFeature(feature, label) {
+						in = append(in, sets[label])
+					}
+				}
+				found[feature] = in
+			}
+			for _, s := range in {
+				s.add(pos)
+			}
+		}
+	}
+	return sets
+}
+
+// emptySets returns a set without rows for each label.
+func emptySets(n int, c ListCondition) map[string]bitset {
 	sets := make(map[string]bitset, len(c.List))
 	for _, label := range c.List {
-		sets[label] = setOf(n, func(pos int32) bool { return has(pos, label) })
+		sets[label] = newBitset(n)
 	}
 	return sets
 }

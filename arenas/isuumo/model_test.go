@@ -3,6 +3,7 @@ package isuumo
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -135,4 +136,20 @@ func testModel(t *testing.T, url, data string) {
 		t.Errorf("%d answers compared, want at least 300", sum)
 	}
 	t.Logf("%d answers compared: %v", sum, p.sent)
+}
+
+// TestFeatureSets checks that the set of a label has the rows in whose whole list the app
+// finds the label, also inside another one.
+func TestFeatureSets(t *testing.T) {
+	d := generate(suiteSize)
+	c := chairConditions().Feature
+	for label, got := range featureSets(len(d.Chairs), c, func(pos int32) string { return d.Chairs[pos].Features }) {
+		want := setOf(len(d.Chairs), func(pos int32) bool { return hasFeature(d.Chairs[pos].Features, label) })
+		if !slices.Equal(got, want) || want.count() == 0 {
+			t.Errorf("%s: %d rows, want %d", label, got.count(), want.count())
+		}
+	}
+	if len(insideOthers(c)) == 0 {
+		t.Error("no label is part of another")
+	}
 }
