@@ -55,6 +55,8 @@ func showChair(c Chair) shownChair {
 	return shownChair{c.ID, c.Name, c.Description, c.Thumbnail, c.Price, c.Height, c.Width, c.Depth, c.Color, c.Features, c.Kind}
 }
 
+func foundChair(c *Chair) shownChair { return showChair(*c) }
+
 type shownEstate struct {
 	ID          int64   `json:"id"`
 	Thumbnail   string  `json:"thumbnail"`
@@ -72,6 +74,8 @@ type shownEstate struct {
 func showEstate(e Estate) shownEstate {
 	return shownEstate{e.ID, e.Thumbnail, e.Name, e.Description, e.Latitude, e.Longitude, e.Address, e.Rent, e.DoorHeight, e.DoorWidth, e.Features}
 }
+
+func foundEstate(e *Estate) shownEstate { return showEstate(*e) }
 
 func mapped[A, B any](list []A, f func(A) B) []B {
 	out := make([]B, len(list))
@@ -126,12 +130,13 @@ func byID[T any](w http.ResponseWriter, r *http.Request, list []T, missing int, 
 		w.WriteHeader(400)
 		return
 	}
-	i := slices.IndexFunc(list, func(row T) bool { return id(&row) == n })
-	if i < 0 {
-		w.WriteHeader(missing)
-		return
+	for i := range list {
+		if id(&list[i]) == n {
+			do(i)
+			return
+		}
 	}
-	do(i)
+	w.WriteHeader(missing)
 }
 
 func (a *perfectApp) chair(w http.ResponseWriter, r *http.Request) {
@@ -148,20 +153,27 @@ func (a *perfectApp) estate(w http.ResponseWriter, r *http.Request) {
 	byID(w, r, a.estates, 404, estateID, func(i int) { sendJSON(w, 200, showEstate(a.estates[i])) })
 }
 
-func inStock(list []Chair) []Chair {
-	return slices.DeleteFunc(slices.Clone(list), func(c Chair) bool { return c.Stock <= 0 })
+// kept lists the rows that a function keeps. Copies of all rows would be most of the work
+// under the race detector.
+func kept[T any](rows []T, keep func(row *T) bool) (list []*T) {
+	for i := range rows {
+		if keep(&rows[i]) {
+			list = append(list, &rows[i])
+		}
+	}
+	return list
 }
 
 func (a *perfectApp) chairLow(w http.ResponseWriter, _ *http.Request) {
-	list := inStock(a.chairs)
-	slices.SortFunc(list, func(x, y Chair) int { return cmp.Or(cmp.Compare(x.Price, y.Price), cmp.Compare(x.ID, y.ID)) })
-	sendJSON(w, 200, map[string]any{"chairs": mapped(list[:min(20, len(list))], showChair)})
+	list := kept(a.chairs, func(c *Chair) bool { return c.Stock > 0 })
+	slices.SortFunc(list, func(x, y *Chair) int { return cmp.Or(cmp.Compare(x.Price, y.Price), cmp.Compare(x.ID, y.ID)) })
+	sendJSON(w, 200, map[string]any{"chairs": mapped(list[:min(20, len(list))], foundChair)})
 }
 
 func (a *perfectApp) estateLow(w http.ResponseWriter, _ *http.Request) {
-	list := slices.Clone(a.estates)
-	slices.SortFunc(list, func(x, y Estate) int { return cmp.Or(cmp.Compare(x.Rent, y.Rent), cmp.Compare(x.ID, y.ID)) })
-	sendJSON(w, 200, map[string]any{"estates": mapped(list[:min(20, len(list))], showEstate)})
+	list := kept(a.estates, func(*Estate) bool { return true })
+	slices.SortFunc(list, func(x, y *Estate) int { return cmp.Or(cmp.Compare(x.Rent, y.Rent), cmp.Compare(x.ID, y.ID)) })
+	sendJSON(w, 200, map[string]any{"estates": mapped(list[:min(20, len(list))], foundEstate)})
 }
 
 // A wish decides whether a row has the conditions of a search.
@@ -204,7 +216,7 @@ func (q *wish) features() func(v string) bool {
 	}
 }
 
-// page sends a page of the rows of a search.
+// searched sends a page of the rows of a search.
 func searched[T, S any](w http.ResponseWriter, q *wish, list []T, field string, show func(T) S) {
 	page, err1 := strconv.Atoi(q.r.FormValue("page"))
 	size, err2 := strconv.Atoi(q.r.FormValue("perPage"))
@@ -216,46 +228,48 @@ func searched[T, S any](w http.ResponseWriter, q *wish, list []T, field string, 
 	sendJSON(w, 200, map[string]any{"count": len(list), field: mapped(rows, show)})
 }
 
-func popularChairs(list []Chair) {
-	slices.SortFunc(list, func(x, y Chair) int { return cmp.Or(cmp.Compare(y.Popularity, x.Popularity), cmp.Compare(x.ID, y.ID)) })
+func popularChairs(list []*Chair) {
+	slices.SortFunc(list, func(x, y *Chair) int { return cmp.Or(cmp.Compare(y.Popularity, x.Popularity), cmp.Compare(x.ID, y.ID)) })
 }
 
-func popularEstates(list []Estate) {
-	slices.SortFunc(list, func(x, y Estate) int { return cmp.Or(cmp.Compare(y.Popularity, x.Popularity), cmp.Compare(x.ID, y.ID)) })
+func popularEstates(list []*Estate) {
+	slices.SortFunc(list, func(x, y *Estate) int {
+		return cmp.Or(cmp.Compare(y.Popularity, x.Popularity), cmp.Compare(x.ID, y.ID))
+	})
 }
 
 func (a *perfectApp) chairSearch(w http.ResponseWriter, r *http.Request) {
 	q, c := &wish{r: r}, chairConditions()
 	price, height, width, depth := q.number("priceRangeId", c.Price), q.number("heightRangeId", c.Height), q.number("widthRangeId", c.Width), q.number("depthRangeId", c.Depth)
 	kind, color, features := q.label("kind"), q.label("color"), q.features()
-	list := slices.DeleteFunc(inStock(a.chairs), func(c Chair) bool {
-		return !price(c.Price) || !height(c.Height) || !width(c.Width) || !depth(c.Depth) || !kind(c.Kind) || !color(c.Color) || !features(c.Features)
+	list := kept(a.chairs, func(c *Chair) bool {
+		return c.Stock > 0 && price(c.Price) && height(c.Height) && width(c.Width) && depth(c.Depth) && kind(c.Kind) && color(c.Color) && features(c.Features)
 	})
 	popularChairs(list)
-	searched(w, q, list, "chairs", showChair)
+	searched(w, q, list, "chairs", foundChair)
 }
 
 func (a *perfectApp) estateSearch(w http.ResponseWriter, r *http.Request) {
 	q, c := &wish{r: r}, estateConditions()
 	rent, height, width, features := q.number("rentRangeId", c.Rent), q.number("doorHeightRangeId", c.DoorHeight), q.number("doorWidthRangeId", c.DoorWidth), q.features()
-	list := slices.DeleteFunc(slices.Clone(a.estates), func(e Estate) bool {
-		return !rent(e.Rent) || !height(e.DoorHeight) || !width(e.DoorWidth) || !features(e.Features)
+	list := kept(a.estates, func(e *Estate) bool {
+		return rent(e.Rent) && height(e.DoorHeight) && width(e.DoorWidth) && features(e.Features)
 	})
 	popularEstates(list)
-	searched(w, q, list, "estates", showEstate)
+	searched(w, q, list, "estates", foundEstate)
 }
 
 // firstEstates sends the most popular of the estates that a function keeps.
 func (a *perfectApp) firstEstates(w http.ResponseWriter, limit int, keep func(e *Estate) bool) {
-	list := slices.DeleteFunc(slices.Clone(a.estates), func(e Estate) bool { return !keep(&e) })
+	list := kept(a.estates, keep)
 	popularEstates(list)
 	list = list[:min(limit, len(list))]
-	sendJSON(w, 200, map[string]any{"count": len(list), "estates": mapped(list, showEstate)})
+	sendJSON(w, 200, map[string]any{"count": len(list), "estates": mapped(list, foundEstate)})
 }
 
 func (a *perfectApp) recommended(w http.ResponseWriter, r *http.Request) {
 	byID(w, r, a.chairs, 400, chairID, func(i int) {
-		c := a.chairs[i]
+		c := &a.chairs[i]
 		sides := []int64{c.Height, c.Width, c.Depth}
 		a.firstEstates(w, 20, func(e *Estate) bool {
 			for i, x := range sides {
