@@ -22,11 +22,11 @@ func count(page, pattern string) int {
 	return len(regexp.MustCompile(pattern).FindAllString(page, -1))
 }
 
-// testBrowser starts a browser for each page: that is most of its time.
 func testBrowser(t *testing.T) {
+	browser := apptest.NewBrowser(t)
 	t.Run("index and scripts", func(t *testing.T) {
 		s := driven(t, `onload = function () { document.body.setAttribute("data-seen", [typeof isublog, document.styleSheets.length, document.images[0].naturalWidth].join(" ")) }`)
-		page := apptest.Browse(t, s.URL+"/#go")
+		page := browser.Browse(t, s.URL+"/#go")
 		if !strings.Contains(page, `data-seen="object 2 960"`) {
 			t.Errorf("scripts, styles and image: %q", regexp.MustCompile(`data-seen="[^"]*"`).FindString(page))
 		}
@@ -39,7 +39,7 @@ func testBrowser(t *testing.T) {
 	})
 	t.Run("article and comment form", func(t *testing.T) {
 		s := driven(t, `var f = document.forms[0]; f.elements.body.value = "一\n二"; f.elements.name.value = "見学者"; f.submit();`)
-		page := apptest.Browse(t, s.URL+"/article/3000#go")
+		page := browser.Browse(t, s.URL+"/article/3000#go")
 		if !strings.Contains(page, `<div class="name">見学者</div>`) || !strings.Contains(page, "一<br>\n二<br>") {
 			t.Error("the comment is not on the page behind the form")
 		}
@@ -52,7 +52,7 @@ func testBrowser(t *testing.T) {
 	})
 	t.Run("post form", func(t *testing.T) {
 		s := driven(t, `var f = document.forms[0]; f.elements.title.value = "見学"; f.elements.body.value = "本文"; f.submit();`)
-		page := apptest.Browse(t, s.URL+"/post#go")
+		page := browser.Browse(t, s.URL+"/post#go")
 		want := fmt.Sprintf(`<div class="title"><a href="/article/%d">見学</a></div>`, number(t, "SELECT MAX(id) FROM article"))
 		if !strings.Contains(page, want) {
 			t.Errorf("the index behind the form has no %s", want)

@@ -23,7 +23,7 @@ func numbers[T ~int | ~int64](list []T) []string {
 func testBrowserGuest(t *testing.T) {
 	c := fresh(t)
 	t.Run("trend", func(t *testing.T) {
-		page := apptest.Browse(t, c.URL()+"/")
+		page := contest.Browse(t, c.URL()+"/")
 		characters := apptest.All(page, `data-character="([^"]*)"`)
 		slices.Sort(characters)
 		apptest.WantAll(t, "characters", characters, slices.Sorted(slices.Values(Labels[:])))
@@ -43,7 +43,7 @@ func testBrowserGuest(t *testing.T) {
 		}
 	})
 	t.Run("closed", func(t *testing.T) {
-		page := apptest.Browse(t, c.URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
+		page := contest.Browse(t, c.URL()+"/isu/"+c.data.Users[0].ISUs[0].UUID)
 		if !strings.Contains(page, "ログインしてください") {
 			t.Errorf("a guest is shown %.2000s", page)
 		}
@@ -61,7 +61,7 @@ func testBrowserOwner(t *testing.T) {
 		if strings.Contains(path, "?") {
 			mark = "&"
 		}
-		page := apptest.Browse(t, c.URL()+path+mark+"jwt="+tokenFor(t, user.ID))
+		page := contest.Browse(t, c.URL()+path+mark+"jwt="+tokenFor(t, user.ID))
 		if !strings.Contains(page, `id="me">`+user.ID) || strings.Contains(page, `class="problem">`) {
 			t.Errorf("%s is not signed in, or a problem is shown", user.ID)
 		}
@@ -147,11 +147,11 @@ func testBrowserRegisters(t *testing.T) {
 			form.elements.isu_name.value = 'ブラウザのいす'
 			form.requestSubmit()
 		}, 50)`)
-	page := apptest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	page := contest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
 	apptest.WantAll(t, "after registering", apptest.All(page, `id="isu" data-uuid="([^"]*)"`), []string{uuid})
 	apptest.WantAll(t, "name", apptest.All(page, `<h1>([^<]*)</h1>`), []string{"ブラウザのいす"})
 
-	page = apptest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
+	page = contest.Browse(t, server.URL+"/register?jwt="+tokenFor(t, "isucon"))
 	apptest.WantAll(t, "the second time", apptest.All(page, `<p class="problem" role="alert">([^<]*)</p>`), []string{"duplicated: isu"})
 }
 
@@ -162,7 +162,7 @@ func testBrowserSignsOut(t *testing.T) {
 			const button = document.querySelector('button.plain')
 			if (button) { clearInterval(wait); button.click() }
 		}, 50)`)
-	page := apptest.Browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
+	page := contest.Browse(t, server.URL+"/?jwt="+tokenFor(t, "isucon2"))
 	if !strings.Contains(page, `id="trend"`) || strings.Contains(page, `id="me"`) {
 		t.Errorf("after signing out: %.1000s", page)
 	}

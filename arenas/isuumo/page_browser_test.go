@@ -85,7 +85,7 @@ func testBrowserSearch(t *testing.T) {
 		g.Get("/api/chair/low_priced").Decode(t, 200, &chairs)
 		var estates apiEstates
 		g.Get("/api/estate/low_priced").Decode(t, 200, &estates)
-		page := apptest.Browse(t, site.URL()+"/")
+		page := site.Browse(t, site.URL()+"/")
 		sound(t, page)
 		apptest.WantAll(t, "chairs", cards(page, "chair"), ids(chairs.Chairs, chairID))
 		apptest.WantAll(t, "estates", cards(page, "estate"), ids(estates.Estates, estateID))
@@ -94,7 +94,7 @@ func testBrowserSearch(t *testing.T) {
 		query := "priceRangeId=1&color=" + url.QueryEscape(TheChairChoices().Color.List[3]) + "&page=1"
 		var want apiChairPage
 		g.Get("/api/chair/search?"+query+"&perPage=25").Decode(t, 200, &want)
-		page := apptest.Browse(t, site.URL()+"/chair/search?"+query)
+		page := site.Browse(t, site.URL()+"/chair/search?"+query)
 		sound(t, page)
 		apptest.WantAll(t, "chairs", cards(page, "chair"), ids(want.Chairs, chairID))
 		apptest.WantAll(t, "count", apptest.All(page, `id="count" data-count="(\d+)"`), []string{fmt.Sprint(want.Count)})
@@ -118,7 +118,7 @@ func testBrowserSearch(t *testing.T) {
 			}, 50)`)
 		var want apiEstatePage
 		g.Get("/api/estate/search?rentRangeId=2&features="+url.QueryEscape(features[0])+"&page=1&perPage=25").Decode(t, 200, &want)
-		page := apptest.Browse(t, server.URL+"/estate/search")
+		page := site.Browse(t, server.URL+"/estate/search")
 		sound(t, page)
 		if len(want.Estates) == 0 {
 			t.Fatal("there is no second page")
@@ -126,7 +126,7 @@ func testBrowserSearch(t *testing.T) {
 		apptest.WantAll(t, "estates", cards(page, "estate"), ids(want.Estates, estateID))
 	})
 	t.Run("nothing chosen", func(t *testing.T) {
-		page := apptest.Browse(t, site.Driven(t, `
+		page := site.Browse(t, site.Driven(t, `
 			const wait = setInterval(() => {
 				const form = document.getElementById('conditions')
 				if (form.elements.priceRangeId) { clearInterval(wait); form.requestSubmit() }
@@ -144,7 +144,7 @@ func testBrowserDetail(t *testing.T) {
 		chair := site.data.Chairs[41]
 		var want apiEstates
 		g.Get(path("/api/recommended_estate/%d", chair.ID)).Decode(t, 200, &want)
-		page := apptest.Browse(t, site.URL()+path("/chair/detail?id=%d", chair.ID))
+		page := site.Browse(t, site.URL()+path("/chair/detail?id=%d", chair.ID))
 		sound(t, page)
 		if !strings.Contains(page, "<h1>"+chair.Name+"</h1>") || !strings.Contains(page, chair.Description) || !strings.Contains(page, `src="`+chair.Thumbnail+`"`) {
 			t.Errorf("the page does not show chair %+v", chair)
@@ -153,7 +153,7 @@ func testBrowserDetail(t *testing.T) {
 	})
 	t.Run("documents", func(t *testing.T) {
 		estate := site.data.Estates[7]
-		page := apptest.Browse(t, site.Driven(t, `
+		page := site.Browse(t, site.Driven(t, `
 			const wait = setInterval(() => {
 				const form = document.querySelector('form.mail')
 				if (!form) return
@@ -167,7 +167,7 @@ func testBrowserDetail(t *testing.T) {
 		}
 	})
 	t.Run("missing", func(t *testing.T) {
-		page := apptest.Browse(t, site.URL()+"/chair/detail?id=999999")
+		page := site.Browse(t, site.URL()+"/chair/detail?id=999999")
 		if !strings.Contains(page, "見つかりませんでした") {
 			t.Errorf("a chair that does not exist: %.1000s", page)
 		}
@@ -176,7 +176,7 @@ func testBrowserDetail(t *testing.T) {
 
 // testBrowserNazotte draws a triangle on the map with the mouse.
 func testBrowserNazotte(t *testing.T) {
-	page := apptest.Browse(t, site.Driven(t, `
+	page := site.Browse(t, site.Driven(t, `
 		const wait = setInterval(() => {
 			const map = document.getElementById('map')
 			if (!map?.viewBox.baseVal?.width) return

@@ -1,101 +1,117 @@
 package apptest
 
 import (
-	"bytes"
 	"context"
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
+	"errors"
+	"fmt"
 	"os"
-	"os/exec"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 )
 
-// Browse opens a page in a real browser and returns the DOM after its scripts
-// ran. The profile is new every time, so no user is signed in. With SCREENSHOTS
-// set to a folder, it also leaves a picture there for inspection by hand;
-// SCREENSIZE is the size of the window as WIDTH,HEIGHT.
-func Browse(t *testing.T, address string) string {
+// A Browser is a Chromium, which starts when the first page is opened. It serves all tests
+// of a site: a start is most of the work of a page.
+type Browser struct {
+	start func() (context.Context, error)
+}
+
+// NewBrowser returns a browser that ends when t is over.
+func NewBrowser(t *testing.T) *Browser {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	var errors bytes.Buffer
-	size := "1200,1400"
-	if s := os.Getenv("SCREENSIZE"); s != "" {
-		size = s
+	return &Browser{start: sync.OnceValues(func() (context.Context, error) {
+		width, height := windowSize()
+		flags := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath("chromium"), chromedp.NoSandbox, chromedp.DisableGPU,
+			chromedp.WindowSize(width, height), chromedp.WSURLReadTimeout(browseLimit))
+		allocator, stop := chromedp.NewExecAllocator(t.Context(), flags...)
+		ctx, done := chromedp.NewContext(allocator)
+		t.Cleanup(func() { done(); stop() })
+		return ctx, chromedp.Do(ctx)
+	})}
+}
+
+const (
+	// browseLimit limits the start of the browser, and a page.
+	browseLimit = 4 * time.Minute
+	// pageTime is the time in ms that passes for the scripts of a page. The browser's clock
+	// skips the time in which nothing happens, and waits for answers.
+	pageTime = 4000
+	// maxStarved is the number of tasks after which the clock goes on in spite of more of
+	// them. It is that of chromium --virtual-time-budget.
+	maxStarved = 9999
+)
+
+// Browse opens a page and returns the DOM after its scripts ran. The profile is new every
+// time, so no user is signed in. With SCREENSHOTS set to a folder, it also leaves a picture
+// there for inspection by hand; SCREENSIZE is the size of the window as WIDTH,HEIGHT.
+func (b *Browser) Browse(t *testing.T, address string) string {
+	t.Helper()
+	browser, err := b.start()
+	if err != nil {
+		t.Fatalf("chromium (Debian's package chromium): %v", err)
 	}
-	flags := []string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars", "--window-size=" + size,
-		"--user-data-dir=" + t.TempDir(), "--virtual-time-budget=4000"}
+	ctx, cancel := context.WithTimeout(browser, browseLimit)
+	defer cancel()
+	tab, done := chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
+	defer done()
+	dom, err := chromedp.Run(tab, settled(address))
+	if err != nil {
+		t.Fatalf("opening %s: %v", address, err)
+	}
 	if dir := os.Getenv("SCREENSHOTS"); dir != "" {
-		file := dir + "/" + strings.ReplaceAll(t.Name(), "/", "_") + ".png"
-		if err := exec.CommandContext(ctx, "chromium", append(flags, "--screenshot="+file, address)...).Run(); err != nil {
+		picture, err := chromedp.Run(tab, chromedp.CaptureScreenshot())
+		if err == nil {
+			err = os.WriteFile(dir+"/"+strings.ReplaceAll(t.Name(), "/", "_")+".png", picture, 0o644)
+		}
+		if err != nil {
 			t.Fatalf("taking a screenshot: %v", err)
 		}
 	}
-	cmd := exec.CommandContext(ctx, "chromium", append(flags, "--dump-dom", address)...)
-	cmd.Stderr = &errors
-	cmd.WaitDelay = 5 * time.Second
-	page, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("chromium (Debian's package chromium): %v\n%s", err, errors.String())
-	}
-	return string(page)
+	return dom
 }
 
-// All lists the matches of a pattern's group, in order.
-func All(page, pattern string) []string {
-	var found []string
-	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
-		found = append(found, m[1])
+// windowSize is the size of the browser's window.
+func windowSize() (width, height int) {
+	if n, err := fmt.Sscanf(os.Getenv("SCREENSIZE"), "%d,%d", &width, &height); n < 2 || err != nil {
+		return 1200, 1400
 	}
-	return found
+	return width, height
 }
 
-// WantAll compares what a page shows.
-func WantAll(t *testing.T, what string, got, want []string) {
-	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: the page shows %q, want %q", what, got, want)
-	}
-}
-
-// Driven serves the site's pages with an added script that performs a user's
-// actions.
-func (s *Site) Driven(t *testing.T, script string) *httptest.Server {
-	t.Helper()
-	return WithElement(t, s.URL(), "<script type=module>"+script+"</script>")
-}
-
-// WithElement serves the pages of a site at a URL with an element added at their end.
-func WithElement(t *testing.T, site, element string) *httptest.Server {
-	t.Helper()
-	target, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ModifyResponse = func(r *http.Response) error {
-		if !strings.HasPrefix(r.Header.Get("Content-Type"), "text/html") {
-			return nil
+// settled opens a page, lets its time pass, and returns its DOM. The clock stands until the
+// page is there: its time would pass for the empty one before.
+func settled(address string) chromedp.Action[string] {
+	return func(ctx context.Context, tab *chromedp.Target) (string, error) {
+		over, stop := tab.Subscribe(emulation.VirtualTimeBudgetExpired.Method)
+		defer stop()
+		clock := emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPause}
+		if _, err := cdp.Call(ctx, tab, emulation.SetVirtualTimePolicy, clock); err != nil {
+			return "", err
 		}
-		page, err := io.ReadAll(r.Body)
+		opened, err := cdp.Call(ctx, tab, page.Navigate, page.NavigateParams{URL: address})
+		if err == nil && opened.ErrorText != "" {
+			err = errors.New(opened.ErrorText)
+		}
 		if err != nil {
-			return err
+			return "", err
 		}
-		page = append(page, element...)
-		r.Body = io.NopCloser(bytes.NewReader(page))
-		r.ContentLength = int64(len(page))
-		r.Header.Set("Content-Length", strconv.Itoa(len(page)))
-		return nil
+		budget := float64(pageTime)
+		clock = emulation.SetVirtualTimePolicyParams{Policy: emulation.VirtualTimePolicyPauseIfNetworkFetchesPending, Budget: &budget,
+			MaxVirtualTimeTaskStarvationCount: maxStarved}
+		if _, err := cdp.Call(ctx, tab, emulation.SetVirtualTimePolicy, clock); err != nil {
+			return "", err
+		}
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+		return chromedp.Evaluate[string]("document.documentElement.outerHTML")(ctx, tab)
 	}
-	server := httptest.NewServer(proxy)
-	t.Cleanup(server.Close)
-	return server
 }

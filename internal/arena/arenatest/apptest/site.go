@@ -23,6 +23,7 @@ type Site struct {
 	Stack *stack.Stack
 	// DB has one connection to the arena's MariaDB.
 	DB *sql.DB
+	*Browser
 }
 
 // Up starts an arena and stops it when t is over. The test binary must call
@@ -45,7 +46,7 @@ func Up(t *testing.T, name string) *Site {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	began := time.Now()
-	s := &Site{}
+	s := &Site{Browser: NewBrowser(t)}
 	if s.Stack, err = stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
 		t.Fatalf("bringing the contest up: %v", err)
 	}
