@@ -74,7 +74,7 @@ func init() {
 		Files:            webapp,
 		Generate:         Generate,
 		GeneratedVersion: generatedVersion(),
-		Small:            &arena.Data{Generate: generateSmall, Version: generatedVersion() + " small"},
+		Small:            &arena.Data{Generate: generateSmall, Version: fmt.Sprint(generatedVersion(), " ", suiteSize)},
 
 		Services: services,
 
