@@ -3,7 +3,8 @@
 # files are stored as go.mod.txt and go.sum.txt, so no "./..." covers them. This
 # script copies each app into a scratch folder under the true names and runs a
 # command there. An app is a folder with main.go, go.mod.txt and go.sum.txt. The app with
-# gin is built without MessagePack: its codec alone takes half a minute to compile.
+# gin is built without MessagePack: its codec alone takes half a minute to compile. The
+# document store is built without its backend for PostgreSQL, as its arena builds it.
 # Usage: scripts/apps.sh COMMAND ARGS...
 set -eu
 
@@ -19,7 +20,7 @@ for mod in $(find arenas bench internal -name go.mod.txt); do
 	cp -R "$app/." "$dir"
 	mv "$dir/go.mod.txt" "$dir/go.mod"
 	mv "$dir/go.sum.txt" "$dir/go.sum"
-	if ! (cd "$dir" && GOWORK=off GOFLAGS="${GOFLAGS:-} -tags=nomsgpack" "$@"); then
+	if ! (cd "$dir" && GOWORK=off GOFLAGS="${GOFLAGS:-} -tags=nomsgpack,ferretdb_no_postgresql" "$@"); then
 		echo "iikanji: \"$*\" failed for the app $app" >&2
 		exit 1
 	fi
