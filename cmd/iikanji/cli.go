@@ -69,12 +69,11 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 			panic(r)
 		}
 	}()
-	parser := newParser(ctx, e)
-	var err error
 	if bare {
-		args, parser.Stdout = []string{"--help"}, e.Stderr
+		args = []string{"--help"}
 	}
-	if args, err = translateArgs(e, args); err != nil {
+	args, err := translateArgs(e, args)
+	if err != nil {
 		return explain(e.Stderr, err)
 	}
 	args = lintFlags(args)
@@ -83,6 +82,10 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	}
 	if args, err = settingFlags(args, declaredFor(args)); err != nil {
 		return explain(e.Stderr, err)
+	}
+	parser := parserFor(ctx, e, args)
+	if bare {
+		parser.Stdout = e.Stderr
 	}
 	k, err := parser.Parse(args)
 	var unwritten *fs.PathError // the text of --help
@@ -93,18 +96,6 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 		return explain(e.Stderr, &exitError{Status: exitUsage, Err: err, Hints: []string{"see iikanji" + commandOf(err) + " --help"}})
 	}
 	return explain(e.Stderr, quiet(interrupted(ctx, k.Run())))
-}
-
-// newParser builds the parser of the command line.
-func newParser(ctx context.Context, e *env) *kong.Kong {
-	parser, err := kong.New(new(cli), append(arenaCommands(), kong.Name("iikanji"), kong.Description(description),
-		kong.Writers(e.Stdout, e.Stderr), kong.Exit(func(code int) { panic(exitCode(code)) }),
-		kong.UsageOnError(), kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 80}),
-		kong.BindTo(ctx, (*context.Context)(nil)), kong.Bind(e))...)
-	if err != nil {
-		panic("BUG: " + err.Error())
-	}
-	return parser
 }
 
 // commandOf returns the command that a usage error is about, as in " arena files";

@@ -117,7 +117,7 @@ func tryParse(t *testing.T, e *env, line string, args []string) {
 		args, err = settingFlags(args, declaredFor(args))
 	}
 	if err == nil {
-		_, err = newParser(t.Context(), e).Parse(args)
+		_, err = parserFor(t.Context(), e, args).Parse(args)
 	}
 	if err != nil {
 		t.Errorf("%s: %v", line, err)
