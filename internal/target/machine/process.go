@@ -45,9 +45,12 @@ func Read(h host.Host) (*Machine, error) {
 	}
 	m := &Machine{Host: h, Processes: map[int]*Process{}}
 	for _, pid := range pids {
-		if p, err := ReadProcess(h, pid); err == nil && !p.Ended() && len(p.Args) > 0 {
-			m.Processes[pid] = p
+		p, err := begun(h, pid)
+		if err != nil || p.Ended() || len(p.Args) == 0 { // most have no arguments: the kernel's own
+			continue
 		}
+		p.rest(h)
+		m.Processes[pid] = p
 	}
 	return m, m.listen()
 }
@@ -57,6 +60,16 @@ var ErrGone = errors.New("the process has ended")
 
 // ReadProcess reads one process.
 func ReadProcess(h host.Host, pid int) (*Process, error) {
+	p, err := begun(h, pid)
+	if err != nil {
+		return nil, err
+	}
+	p.rest(h)
+	return p, nil
+}
+
+// begun reads the state and the arguments of a process.
+func begun(h host.Host, pid int) (*Process, error) {
 	stat, err := hostproc.ReadStat(h, pid)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil, ErrGone
@@ -65,6 +78,11 @@ func ReadProcess(h host.Host, pid int) (*Process, error) {
 	}
 	p := &Process{Stat: stat}
 	p.Args, _ = hostproc.Args(h, pid)
+	return p, nil
+}
+
+// rest reads all but the state and the arguments.
+func (p *Process) rest(h host.Host) {
 	if b, err := h.Read(p.file("status")); err == nil {
 		p.parseStatus(string(b))
 	}
@@ -75,7 +93,6 @@ func ReadProcess(h host.Host, pid int) (*Process, error) {
 	if b, err := h.Read(p.file("cgroup")); err == nil {
 		p.Unit = unitOf(string(b))
 	}
-	return p, nil
 }
 
 func (p *Process) file(name string) string {
