@@ -3,6 +3,7 @@ package tune
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,51 +59,74 @@ func (f forecast) provable() string {
 func (f forecast) leastProven(n int) float64 {
 	lo, hi := 0.0, provableMost
 	for range 9 {
-		if mid := (lo + hi) / 2; f.proven(mid, n) < provablePower {
-			lo = mid
-		} else {
+		if mid := (lo + hi) / 2; f.proves(mid, n) {
 			hi = mid
+		} else {
+			lo = mid
 		}
 	}
 	return hi
 }
 
-// proven is the share of simulated trials of an effect that are kept after n pairs
-// or earlier.
-func (f forecast) proven(effect float64, n int) float64 {
-	rng := rand.New(rand.NewPCG(f.options.Seed, uint64(n))) // the same noise for each effect
-	j := judge.NewJudge(f.judge.Prior)
-	sigma := f.judge.Prior.SD() / math.Sqrt2 // of a run
-	run := func(id int, effect float64) *iikanji.Run {
-		return &iikanji.Run{ID: iikanji.RunID(id), Outcome: iikanji.Passed, Score: 1000 * math.Exp(effect+sigma*rng.NormFloat64())}
-	}
+// proves reports whether enough of the simulated trials of an effect are kept after n
+// pairs or earlier. It ends when the rest cannot change that.
+func (f forecast) proves(effect float64, n int) bool {
+	need := int(math.Ceil(provablePower * provableTrials))
 	kept := 0
-	for range provableTrials {
-		var c judge.Case
-		for i := range 2 * calibrationPairs {
-			c.Before = append(c.Before, run(i+1, 0))
+	for tried, keep := range f.trials(effect, n) {
+		if keep {
+			kept++
 		}
-		for i := range n {
-			at := len(c.Before) + 2*i
-			p := judge.Pair{A: run(at+1, 0), B: run(at+2, effect)}
-			if i%2 == 1 {
-				p.A.ID, p.B.ID = p.B.ID, p.A.ID
-			}
-			c.Pairs = append(c.Pairs, p)
+		if kept == need {
+			return true
 		}
-		for i := range c.Pairs {
-			early := c
-			early.Pairs = c.Pairs[:i+1]
-			call := j.Call(early)
-			if call == iikanji.Keep {
-				kept++
+		if tried+1-kept > provableTrials-need {
+			return false
+		}
+	}
+	return false
+}
+
+// trials simulates trials of an effect, and tells of each whether it is kept after n
+// pairs or earlier.
+func (f forecast) trials(effect float64, n int) iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		rng := rand.New(rand.NewPCG(f.options.Seed, uint64(n))) // the same noise for each effect
+		j := judge.NewJudge(f.judge.Prior)
+		sigma := f.judge.Prior.SD() / math.Sqrt2 // of a run
+		run := func(id int, effect float64) *iikanji.Run {
+			return &iikanji.Run{ID: iikanji.RunID(id), Outcome: iikanji.Passed, Score: 1000 * math.Exp(effect+sigma*rng.NormFloat64())}
+		}
+		for i := range provableTrials {
+			var c judge.Case
+			for i := range 2 * calibrationPairs {
+				c.Before = append(c.Before, run(i+1, 0))
 			}
-			if call != iikanji.CallUnknown {
-				break
+			for i := range n {
+				at := len(c.Before) + 2*i
+				p := judge.Pair{A: run(at+1, 0), B: run(at+2, effect)}
+				if i%2 == 1 {
+					p.A.ID, p.B.ID = p.B.ID, p.A.ID
+				}
+				c.Pairs = append(c.Pairs, p)
+			}
+			if !yield(i, keeps(j, c)) {
+				return
 			}
 		}
 	}
-	return float64(kept) / provableTrials
+}
+
+// keeps reports whether a judge, asked after each pair, keeps a change.
+func keeps(j judge.Judge, c judge.Case) bool {
+	for i := range c.Pairs {
+		early := c
+		early.Pairs = c.Pairs[:i+1]
+		if call := j.Call(early); call != iikanji.CallUnknown {
+			return call == iikanji.Keep
+		}
+	}
+	return false
 }
 
 func (f forecast) pairTime(n int) time.Duration { return time.Duration(2*n) * f.cost }
