@@ -35,6 +35,7 @@ type examples struct {
 	target  string // in place of isucondition; "" for isucondition itself
 	site    *targettest.Site
 	replace *strings.Replacer
+	caches  []string // environment variables: those of the go command, which are below the user's home
 }
 
 // newExamples makes the folder.
@@ -42,7 +43,7 @@ func newExamples(t *testing.T) *examples {
 	t.Helper()
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello") }))
 	t.Cleanup(page.Close)
-	x := &examples{t: t, dir: workFolder(t)}
+	x := &examples{t: t, dir: workFolder(t), caches: []string{"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE")}}
 	x.files()
 	x.replacing("http://127.0.0.1:8080", page.URL)
 	return x
@@ -286,7 +287,8 @@ func (x *examples) content(name string) string {
 func (x *examples) env() []string {
 	x.t.Helper()
 	env := append(os.Environ(), "HOME="+x.dir, "XDG_STATE_HOME="+filepath.Join(x.dir, "state"), "PATH="+x.dir+":"+os.Getenv("PATH")+":/usr/sbin", "GORACE=atexit_sleep_ms=0",
-		"GOCACHE="+goEnv(x.t, "GOCACHE"), "GOMODCACHE="+goEnv(x.t, "GOMODCACHE"), "GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
+		"GOFLAGS="+os.Getenv("GOFLAGS")+" -mod=mod", shopVariable+"=1", restVariable+"=50ms", leastLoadVariable+"=100ms")
+	env = append(env, x.caches...)
 	for _, name := range []string{"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"} {
 		env = append(env, name+"=test@example.com")
 	}

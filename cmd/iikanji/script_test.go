@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,26 +63,25 @@ func (r sweptRun) Run() int {
 	return r.M.Run()
 }
 
-// shareGoCache gives a script the build cache of this user: a script has no home. With
-// other flags than the tests, each package would be compiled once more.
-func shareGoCache(e *testscript.Env) error {
-	out, err := exec.Command("go", "env", "GOCACHE").Output()
-	if err != nil {
-		return fmt.Errorf("asking for the build cache: %w", err)
-	}
-	e.Setenv("GOCACHE", strings.TrimSpace(string(out)))
+// goVariables are the environment variables of go commands in scripts: the build cache of
+// this user, because a script has no home, and the flags of the tests, because with other
+// ones each package would be compiled once more.
+func goVariables(t *testing.T) map[string]string {
+	t.Helper()
+	variables := map[string]string{"GOCACHE": goEnv(t, "GOCACHE")}
 	for _, name := range []string{"GOFLAGS", "CGO_ENABLED"} {
 		if value, ok := os.LookupEnv(name); ok {
-			e.Setenv(name, value)
+			variables[name] = value
 		}
 	}
-	return nil
+	return variables
 }
 
 // TestScripts runs testdata/*.txtar, the contract of the command line. The first word
 // of a script's name is its command (access_formats.txtar). A script starts in a
 // folder that holds only its own files; tables are 80 columns wide, as in a pipe.
 func TestScripts(t *testing.T) {
+	variables := goVariables(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
 		UpdateScripts:       *update,
@@ -93,7 +91,10 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("COLUMNS", "80")
 			e.Setenv("TZ", "UTC")
-			return shareGoCache(e)
+			for name, value := range variables {
+				e.Setenv(name, value)
+			}
+			return nil
 		},
 	})
 }
