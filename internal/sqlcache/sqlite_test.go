@@ -41,6 +41,7 @@ func openFile(t testing.TB, file, create string) *sql.DB {
 // TestModelSQLite is the model on a file of SQLite: clients with transactions, with
 // statements that are interrupted, and with writes past the cache.
 func TestModelSQLite(t *testing.T) {
+	collectLess(t)
 	file := filepath.Join(t.TempDir(), "model.db")
 	direct := openFile(t, file, model.CreateSQLite)
 	cache, err := New(modelPlanSQLite(), Options{Bytes: 1 << 20})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -14,10 +13,20 @@ var spellings = []string{"red", "Red", "red ", "réd", "blue"}
 func (c *client) id() int64        { return 1 + c.rng.Int64N(4) }
 func (c *client) spelling() string { return spellings[c.rng.IntN(len(spellings))] }
 
+// threeIDs draws one of 64 lists. Half of the lists are one of four, so that answers to
+// them are kept and asked for again: any list alone is asked for a few times in a round.
+func (c *client) threeIDs() []int64 {
+	id := c.id()
+	if c.rng.IntN(2) == 0 {
+		return []int64{id, 1 + id%mostID, 1 + (id+1)%mostID}
+	}
+	return []int64{id, c.id(), c.id()}
+}
+
 // read asks a question and records the answer. A read that fails is not recorded.
 func (c *client) read(ctx context.Context) error {
 	q := question{ask: ask(c.rng.IntN(int(pair) + 1)), id: c.id(), group: c.spelling()}
-	q.ids = []int64{c.id(), c.id(), c.id()}
+	q.ids = c.threeIDs()
 	from := time.Now()
 	out, err := askTable(ctx, c.Pool, q)
 	to := time.Now()
@@ -57,21 +66,21 @@ func askTable(ctx context.Context, db queryer, q question) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b strings.Builder
+	var out []byte
 	for rows.Next() {
 		var x, y int64
 		if len(columns) == 1 {
 			err = rows.Scan(&x)
-			fmt.Fprintf(&b, "%d;", x)
+			out = appendValue(out, x)
 		} else {
 			err = rows.Scan(&x, &y)
-			fmt.Fprintf(&b, "%d/%d;", x, y)
+			out = appendRow(out, x, y)
 		}
 		if err != nil {
 			return "", err
 		}
 	}
-	return b.String(), rows.Err()
+	return string(out), rows.Err()
 }
 
 // change draws a write: its text, its arguments and its effect.

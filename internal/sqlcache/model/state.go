@@ -1,8 +1,8 @@
 package model
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,10 +20,11 @@ type state []row
 // fold gives texts that the column's collation takes for equal one spelling: NOCASE in
 // SQLite, utf8mb4_general_ci otherwise.
 func (s Setup) fold(group string) string {
+	group = strings.ToLower(group) // the only letter beyond ASCII is small
 	if s.SQLite {
-		return strings.ToLower(group) // the only letter beyond ASCII is small
+		return group
 	}
-	return strings.NewReplacer("é", "e").Replace(strings.ToLower(strings.TrimRight(group, " ")))
+	return strings.ReplaceAll(strings.TrimRight(group, " "), "é", "e")
 }
 
 func (s state) find(id int64) int {
@@ -105,38 +106,37 @@ const (
 	pair     // the row id of a self join
 )
 
-// answer is what a state gives to a question.
-func (q question) answer(s state) string {
-	var b strings.Builder
+// appendAnswer adds what a state gives to a question.
+func (q question) appendAnswer(out []byte, s state) []byte {
 	switch q.ask {
 	case byID, pair:
 		if i := s.find(q.id); i >= 0 {
-			fmt.Fprintf(&b, "%d;", s[i].value)
-		}
-	case byIDs:
-		for _, r := range s {
-			if slices.Contains(q.ids, r.id) {
-				fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
-			}
-		}
-	case byGroup:
-		for _, r := range s {
-			if r.group == q.group {
-				fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
-			}
-		}
-	case whole:
-		for _, r := range s {
-			fmt.Fprintf(&b, "%d/%d;", r.id, r.value)
+			out = appendValue(out, s[i].value)
 		}
 	case countRow:
-		n := 0
+		n := int64(0)
 		if i := s.find(q.id); i >= 0 && s[i].group == q.group {
 			n = 1
 		}
-		fmt.Fprintf(&b, "%d;", n)
+		out = appendValue(out, n)
+	default:
+		for _, r := range s {
+			if q.ask == whole || q.ask == byGroup && r.group == q.group || q.ask == byIDs && slices.Contains(q.ids, r.id) {
+				out = appendRow(out, r.id, r.value)
+			}
+		}
 	}
-	return b.String()
+	return out
+}
+
+// appendValue adds a row of one column to an answer.
+func appendValue(out []byte, value int64) []byte {
+	return append(strconv.AppendInt(out, value, 10), ';')
+}
+
+// appendRow adds a row of two columns to an answer.
+func appendRow(out []byte, id, value int64) []byte {
+	return appendValue(append(strconv.AppendInt(out, id, 10), '/'), value)
 }
 
 // mostID is the largest id of a row.
@@ -166,10 +166,10 @@ func (q question) seenOf(id int64, answer string) (seen string, concerned bool) 
 	default:
 		concerned = true
 	}
-	mark := fmt.Sprintf("%d/", id)
-	for part := range strings.SplitSeq(answer, ";") {
+	mark := strconv.FormatInt(id, 10) + "/"
+	for part := range strings.SplitAfterSeq(answer, ";") {
 		if strings.HasPrefix(part, mark) {
-			seen = part + ";"
+			seen = part
 		}
 	}
 	return seen, concerned
