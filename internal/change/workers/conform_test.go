@@ -35,17 +35,23 @@ def app(environ, start):
 // gunicorn is Debian's, which scripts/setup.sh installs.
 const gunicorn = "/usr/bin/gunicorn"
 
+// startGunicorn starts an app with a gunicorn that reads no pkg_resources: two thirds of its
+// start are the import of that module, which it uses only for workers of other packages.
+func startGunicorn(t *testing.T, files map[string]string, args ...string) *changetest.App {
+	t.Helper()
+	files["app.py"], files["lib/pkg_resources.py"] = wsgi, ""
+	return changetest.NewServer(t, files, append([]string{gunicorn}, args...), "PYTHONDONTWRITEBYTECODE=1", "PYTHONPATH=lib")
+}
+
 // TestGunicornFile changes the configuration file.
 func TestGunicornFile(t *testing.T) {
-	a := changetest.NewServer(t, map[string]string{"app.py": wsgi, "gunicorn.conf.py": "bind = 'unix:../sock'\nworkers = 1  # one\n"},
-		[]string{gunicorn, "app:app"}, "PYTHONDONTWRITEBYTECODE=1")
+	a := startGunicorn(t, map[string]string{"gunicorn.conf.py": "bind = 'unix:../sock'\nworkers = 1  # one\n"}, "app:app")
 	conform(t, a, map[string]iikanji.Remedy{"both": remedy("workers", "2", "threads", "3")}, map[string]string{"both": "processes True, threads True"})
 }
 
 // TestGunicornCommand changes the command line.
 func TestGunicornCommand(t *testing.T) {
-	a := changetest.NewServer(t, map[string]string{"app.py": wsgi},
-		[]string{gunicorn, "-w", "1", "-b", "unix:../sock", "app:app"}, "PYTHONDONTWRITEBYTECODE=1")
+	a := startGunicorn(t, map[string]string{}, "-w", "1", "-b", "unix:../sock", "app:app")
 	conform(t, a, map[string]iikanji.Remedy{"processes": remedy("workers", "2")}, map[string]string{"processes": "processes True, threads False"})
 }
 
