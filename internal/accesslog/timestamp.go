@@ -138,12 +138,29 @@ func parseStamp(b []byte) (int64, bool) {
 	if at, ok := parseEpoch(b); ok {
 		return at, true
 	}
+	if !beginsWithDay(b) { // most fields that are tried are no times, and time.Parse makes an error for each
+		return 0, false
+	}
 	for _, form := range []string{time.RFC1123, time.RFC1123Z, time.ANSIC, time.UnixDate, time.RFC850} {
 		if t, err := time.Parse(form, string(b)); err == nil {
 			return t.UnixNano(), true
 		}
 	}
 	return 0, false
+}
+
+// beginsWithDay reports whether a text begins with the name of a day of the week, in
+// letters of any case, as time.Parse reads it.
+func beginsWithDay(b []byte) bool {
+	if len(b) < 3 {
+		return false
+	}
+	switch [3]byte{b[0] | 0x20, b[1] | 0x20, b[2] | 0x20} {
+	case [3]byte{'m', 'o', 'n'}, [3]byte{'t', 'u', 'e'}, [3]byte{'w', 'e', 'd'}, [3]byte{'t', 'h', 'u'},
+		[3]byte{'f', 'r', 'i'}, [3]byte{'s', 'a', 't'}, [3]byte{'s', 'u', 'n'}:
+		return true
+	}
+	return false
 }
 
 func parseISO(b []byte) (int64, bool) {
