@@ -108,7 +108,7 @@ func (t *task) find(engine iikanji.Engine, named string) error {
 		return fmt.Errorf("service: %d services are a %s; want the name of one", len(found), engine)
 	case t.cache.Host != t.Svc.Host:
 		return fmt.Errorf("service %q is on another host than nginx", t.cacheName)
-	case t.cache.Address == "" || !tcpForm.MatchString(t.cache.Address):
+	case t.cache.Address == "" || !isTCP(t.cache.Address):
 		return fmt.Errorf("service %q: the address that it listens on is not known", t.cacheName)
 	case t.cache.Restart == nil:
 		return fmt.Errorf("service %q cannot be restarted", t.cacheName)

@@ -140,7 +140,7 @@ func (t *task) headers(path string, s nginxedit.Spot, shared bool) ([]string, er
 		if !differs || strings.EqualFold(name, "Host") {
 			continue
 		}
-		if !headerForm.MatchString(name) {
+		if !isHeader(name) {
 			return nil, fmt.Errorf("path %q: header %q cannot be named in a VCL", path, name)
 		}
 		names = append(names, name)

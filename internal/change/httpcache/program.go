@@ -28,12 +28,29 @@ type page struct {
 // mark begins the lines of a VCL that a plan reads.
 const mark = "# iikanji: "
 
+// The forms have no limits of length, which the functions after them check: a repetition
+// of up to hundreds is compiled to as many copies, at the start of every command.
 var (
-	tcpForm    = regexp.MustCompile(`^[A-Za-z0-9._-]{1,200}(:[0-9]{1,5})?$`)
-	socketForm = regexp.MustCompile(`^unix:/[A-Za-z0-9._/@+-]{1,100}$`)
-	headerForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]{0,60}$`)
-	pathForm   = regexp.MustCompile(`^(= )?/[A-Za-z0-9._~!&'()*+,=:@/-]{0,500}$`)
+	tcpForm    = regexp.MustCompile(`^[A-Za-z0-9._-]+(:[0-9]{1,5})?$`)
+	socketForm = regexp.MustCompile(`^unix:/[A-Za-z0-9._/@+-]+$`)
+	headerForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+	pathForm   = regexp.MustCompile(`^(= )?/[A-Za-z0-9._~!&'()*+,=:@/-]*$`)
 )
+
+func isTCP(address string) bool {
+	name, _, _ := strings.Cut(address, ":")
+	return len(name) <= 200 && tcpForm.MatchString(address)
+}
+
+func isSocket(address string) bool {
+	return len(address) <= len("unix:/")+100 && socketForm.MatchString(address)
+}
+
+func isHeader(name string) bool { return len(name) <= 61 && headerForm.MatchString(name) }
+
+func isPath(path string) bool {
+	return len(strings.TrimPrefix(path, "= ")) <= len("/")+500 && pathForm.MatchString(path)
+}
 
 // lines are the program's lines in the VCL.
 func (p *program) lines() string {
@@ -113,15 +130,15 @@ func (p *program) read(text string) error {
 }
 
 // isApp reports whether an address can be written into a VCL.
-func isApp(app string) bool { return tcpForm.MatchString(app) || socketForm.MatchString(app) }
+func isApp(app string) bool { return isTCP(app) || isSocket(app) }
 
 // check refuses what cannot be written into a VCL.
 func (g *page) check() error {
-	if !pathForm.MatchString(g.path) || len(g.headers) > 100 || g.valid < leastValid || g.valid > mostValid {
+	if !isPath(g.path) || len(g.headers) > 100 || g.valid < leastValid || g.valid > mostValid {
 		return fmt.Errorf("path %q, valid %v: want the path of a URL, and %v to %v", g.path, g.valid, leastValid, mostValid)
 	}
 	for _, h := range g.headers {
-		if !headerForm.MatchString(h) {
+		if !isHeader(h) {
 			return fmt.Errorf("header %q: want the name of a header", h)
 		}
 	}

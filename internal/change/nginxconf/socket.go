@@ -12,7 +12,9 @@ import (
 	"github.com/iikanji/iikanji/internal/nginx"
 )
 
-var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]{1,100}$`)
+// socketForm has no limit of length: its repetition would be compiled to as many copies, at
+// the start of every command.
+var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]+$`)
 
 // upstreamSocket connects to the app by its unix socket instead of TCP: there
 // needs no handshake and uses up no port. The socket must belong to the
@@ -53,7 +55,7 @@ func (a *upstreamSocket) edit(t *task) error {
 // usable refuses a socket that is not the target's, that does not accept, or
 // that nginx's workers cannot reach.
 func (t *task) usable(sock string) error {
-	if !socketForm.MatchString(sock) || filepath.Clean(sock) != sock {
+	if len(sock) > len("/")+100 || !socketForm.MatchString(sock) || filepath.Clean(sock) != sock {
 		return fmt.Errorf("socket %q: want a plain absolute path", sock)
 	}
 	if err := t.isTargets(sock); err != nil {
