@@ -54,9 +54,10 @@ http {
 }
 `
 
-// shop is an arena whose Varnish only a change starts.
-func shop() *arena.Arena {
-	return &arena.Arena{
+// shop is an arena whose Varnish only a change starts. It compiles without optimization.
+func shop(t *testing.T) *arena.Arena {
+	t.Helper()
+	a, err := (&arena.Arena{
 		Name:  "shop",
 		Files: fstest.MapFS{"shop/shop.pl": {Data: []byte(shopProgram)}, "door.conf": {Data: []byte(shopNginx)}},
 		Services: []arena.Service{
@@ -66,7 +67,13 @@ func shop() *arena.Arena {
 			{Name: "door", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx, Configs: []arena.Config{{Template: "door.conf"}}},
 		},
 		Entry: "door",
+	}).Complete()
+	if err != nil {
+		t.Fatal(err)
 	}
+	pages := a.Service("pages")
+	pages.Start, pages.Check = append(pages.Start, "-p", quick), append(pages.Check, "-p", quick)
+	return a
 }
 
 // TestRestarted: a Varnish that a change started runs again after the whole site was
@@ -171,7 +178,7 @@ func up(t *testing.T, dir string) *stack.Stack {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	s, err := stack.Up(ctx, shop(), stack.Options{Dir: dir})
+	s, err := stack.Up(ctx, shop(t), stack.Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
