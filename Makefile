@@ -106,9 +106,9 @@ LONGEST = ./cmd/iikanji ./internal/change/workers ./internal/stack
 # UnderLoad.
 LATER = ./internal/ui
 
-# These packages have one goroutine (TestSerial checks that), so the race detector
-# has nothing to find. Their simulations are several times slower with it.
-SERIAL = ./internal/judge ./internal/stats
+# These packages have one goroutine, and so do those that they import (TestSerial checks
+# that): the race detector has nothing to find. Simulations are several times slower with it.
+SERIAL = ./internal/arena ./internal/arena/kit/draw ./internal/arena/kit/files ./internal/arena/kit/jsonread ./internal/arena/kit/seeded ./internal/change/promise ./internal/chart ./internal/filter ./internal/judge ./internal/lever/sqltext ./internal/plain ./internal/redact ./internal/scenario ./internal/stats ./internal/tally
 
 # A million calls of the query cache, and its mutants, are several times slower with
 # the race detector: a part of the calls runs with it.
@@ -135,7 +135,7 @@ KINDS = ./internal/change/nginxconf ./internal/change/httpcache ./internal/chang
 # draws: TestDataIsSerial checks that. Where two write it, another test of fewer rows has
 # the detector.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestNodeArena|TestApp|TestContest|TestRubyApp|TestNodeApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
+REAL = ^(TestArena|TestNodeArena|TestApp|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
 # commands, the script selftest simulates, the script lint loads packages from their

@@ -36,10 +36,9 @@ var apiTests = []contestTest{
 	{"other paths", testOtherPaths},
 }
 
-// TestContest runs the app in Go with its own MariaDB and nginx. They are started once
-// for all tests below; each test initializes the app again.
-func TestContest(t *testing.T) {
-	contest.up(t, "isucondition", "go")
+// testContest runs tests of the app in Go; each test initializes the app again.
+func testContest(t *testing.T, s *stack.Stack) {
+	contest.on(t, s, "go")
 	for _, c := range append(apiTests, contestTest{"schema", testSchema},
 		contestTest{"browser guest", testBrowserGuest}, contestTest{"browser owner", testBrowserOwner},
 		contestTest{"browser registers", testBrowserRegisters}, contestTest{"browser signs out", testBrowserSignsOut}) {
@@ -47,9 +46,9 @@ func TestContest(t *testing.T) {
 	}
 }
 
-// TestNodeApp runs the app in JavaScript, which has the same API.
-func TestNodeApp(t *testing.T) {
-	contest.up(t, "isucondition-node", "nodejs")
+// testNodeContest runs tests of the app in JavaScript, which has the same API.
+func testNodeContest(t *testing.T, s *stack.Stack) {
+	contest.on(t, s, "nodejs")
 	for _, c := range append(apiTests, contestTest{"request log", testNodeLog}) {
 		t.Run(c.name, c.run)
 	}
@@ -65,10 +64,10 @@ type theContest struct {
 
 var contest theContest
 
-// up starts the stack and stops it when t is over.
-func (c *theContest) up(t *testing.T, name, language string) {
+// on has the tests use a stack.
+func (c *theContest) on(t *testing.T, s *stack.Stack, language string) {
 	t.Helper()
-	c.Site, c.language = apptest.Up(t, name), language
+	c.Site, c.language = apptest.On(t, s), language
 	var err error
 	if c.data, err = LoadData(c.Stack.Data()); err != nil {
 		t.Fatal(err)

@@ -10,11 +10,11 @@ import (
 // TestNodeArena: the app in JavaScript passes as well, and the same checks find the same
 // faults in its source.
 func TestNodeArena(t *testing.T) {
-	arenatest.Suite(t, "isucondition-node", arenatest.Opt{Clock: 10000, Ease: ease, Faults: nodeFaults})
+	arenatest.Suite(t, "isucondition-node", arenatest.Opt{Clock: 10000, Ease: ease, Faults: nodeFaults, OnStack: testNodeContest})
 }
 
 func TestArena(t *testing.T) {
 	// A third of the speed leaves the slow app time to answer under the race
 	// detector; the bands and checks are the same at every speed.
-	arenatest.Suite(t, "isucondition", arenatest.Opt{Clock: 10000, Ease: ease, Faults: faults, Cheats: cheats})
+	arenatest.Suite(t, "isucondition", arenatest.Opt{Clock: 10000, Ease: ease, Faults: faults, Cheats: cheats, OnStack: testContest})
 }

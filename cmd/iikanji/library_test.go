@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // startLibrary starts the lending library of fixtures/library with little data, by
@@ -30,7 +30,7 @@ func startLibrary(t *testing.T) (dir, url string) {
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", filepath.Join(source, "start.sh"), dir)
-	cmd.Env = append(os.Environ(), "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", fivePorts(t)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	cmd.Env = append(os.Environ(), "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", servertest.FreePorts(t, 5)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	t.Cleanup(func() {
 		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
 			t.Logf("stopping the library: %v\n%s", err, out)
@@ -64,32 +64,6 @@ func startLibrary(t *testing.T) (dir, url string) {
 		}
 	}
 	return dir, url
-}
-
-// fivePorts finds five free ports in a row, and returns the first.
-func fivePorts(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		first, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := first.Addr().(*net.TCPAddr).Port
-		open := []net.Listener{first}
-		for i := 1; i < 5; i++ {
-			if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port+i)); err == nil {
-				open = append(open, l)
-			}
-		}
-		for _, l := range open {
-			_ = l.Close()
-		}
-		if len(open) == 5 {
-			return port
-		}
-	}
-	t.Fatal("no five free ports in a row")
-	return 0
 }
 
 // libraryCauses are findings that the library must have, by the name of the cause in

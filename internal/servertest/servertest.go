@@ -2,9 +2,12 @@
 package servertest
 
 import (
+	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -16,28 +19,52 @@ const patience = time.Minute
 // FreeAddress returns an address of 127.0.0.1 without a listener.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(FreePort(t)))
 }
 
 // FreePort returns a port of 127.0.0.1 without a listener.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	_, text, err := net.SplitHostPort(FreeAddress(t))
-	if err != nil {
-		t.Fatal(err)
+	return FreePorts(t, 1)
+}
+
+// FreePorts returns the first of n ports of 127.0.0.1 in a row without a listener. They are
+// below the ports of outgoing connections: one of these could take a port before the server
+// of the test listens.
+func FreePorts(t testing.TB, n int) int {
+	t.Helper()
+	for range 1000 {
+		if first := lowestPort + rand.IntN(firstOutgoing()-n-lowestPort); allFree(first, n) {
+			return first
+		}
 	}
-	port, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
+	t.Fatalf("no %d free ports in a row", n)
+	return 0
+}
+
+const lowestPort = 10_240
+
+// firstOutgoing is the first port that the kernel gives to outgoing connections.
+func firstOutgoing() int {
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
+		if n, err := strconv.Atoi(f[0]); err == nil && n > lowestPort+1000 {
+			return n
+		}
 	}
-	return port
+	return 32_768 // the kernel's default
+}
+
+// allFree reports whether n ports in a row have no listener.
+func allFree(first, n int) bool {
+	for port := first; port < first+n; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+		if err != nil {
+			return false
+		}
+		_ = l.Close()
+	}
+	return true
 }
 
 // Start runs a server until the test ends, and waits until it accepts connections at

@@ -46,26 +46,33 @@ func Up(t *testing.T, name string) *Site {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	began := time.Now()
-	s := &Site{Browser: NewBrowser(t)}
-	if s.Stack, err = stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")}); err != nil {
+	up, err := stack.Up(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack")})
+	if err != nil {
 		t.Fatalf("bringing the contest up: %v", err)
 	}
 	t.Logf("the contest is up after %v", time.Since(began).Round(10*time.Millisecond))
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := s.Stack.Down(ctx); err != nil {
+		if err := up.Down(ctx); err != nil {
 			t.Errorf("taking the contest down: %v", err)
 		}
 	})
-	s.connect(t, a)
+	return On(t, up)
+}
+
+// On returns an arena that is up already.
+func On(t *testing.T, up *stack.Stack) *Site {
+	t.Helper()
+	s := &Site{Stack: up, Browser: NewBrowser(t)}
+	s.connect(t)
 	return s
 }
 
 // connect opens the arena's MariaDB, if it has one.
-func (s *Site) connect(t *testing.T, a *arena.Arena) {
+func (s *Site) connect(t *testing.T) {
 	t.Helper()
-	for _, svc := range a.Services {
+	for _, svc := range s.Stack.Arena().Services {
 		if svc.Engine != iikanji.EngineMariaDB {
 			continue
 		}
