@@ -57,8 +57,8 @@ var layout = map[string][]string{
 	"internal/change/all":              {"internal/change/*"},
 	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
 	"internal/export":                  {"words", "internal/host", "internal/history", "internal/change", "internal/plain", "internal/redact"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"},                      // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/hoststat", "internal/arena"}, // see docs/adr/0001
+	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"},                                           // describes the acts that kinds of change declare
+	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/hoststat", "internal/arena", "internal/freeport"}, // see docs/adr/0001
 	"internal/field":                   {"words", "internal/accesslog", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/facts", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
 	"internal/lever/sqltext":           {},                         // SQL by its tokens
 	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
@@ -91,7 +91,8 @@ var layout = map[string][]string{
 	"internal/arena/arenatest":         {"*"},
 	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
 	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
-	"internal/servertest":              {},                                            // real servers in tests
+	"internal/servertest":              {"internal/freeport"},                         // real servers in tests
+	"internal/freeport":                {},                                            // ports that a server can listen on
 	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
 	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally", "internal/sqlitefile"},
 	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies

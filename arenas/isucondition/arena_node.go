@@ -30,9 +30,9 @@ var nodeServices = []arena.Service{
 		OnDemand: true,
 	},
 	{
-		// FerretDB in a program of ours. Its engine is none of those that iikanji looks
-		// into: its statements are not SQL, and its source is no app to tune. The driver
-		// of its other backend, PostgreSQL, is a sixth of what there is to compile.
+		// FerretDB in a program of ours. iikanji does not look into this engine, because
+		// its statements are not SQL, and its source is not an app to tune. The build tag
+		// leaves out the backend for PostgreSQL, whose driver is a sixth of the compilation.
 		Name: documents, Role: iikanji.RoleDatabase, Engine: "ferretdb",
 		Source:   "docstore",
 		Build:    []string{"go", "build", "-mod=readonly", "-buildvcs=false", "-tags=ferretdb_no_postgresql", "-ldflags=-s -w", "-o", "{{.Out}}", "."},

@@ -4,13 +4,13 @@ package servertest
 import (
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/freeport"
 )
 
 // patience is how long a server may take: only a dead machine takes longer.
@@ -29,42 +29,22 @@ func FreePort(t testing.TB) int {
 }
 
 // FreePorts returns the first of n ports of 127.0.0.1 in a row without a listener. They are
-// below the ports of outgoing connections: one of these could take a port before the server
-// of the test listens.
+// below the ports of outgoing connections ([freeport.Range]).
 func FreePorts(t testing.TB, n int) int {
 	t.Helper()
+	low, high := freeport.Range()
 	for range 1000 {
-		if first := lowestPort + rand.IntN(firstOutgoing()-n-lowestPort); allFree(first, n) {
+		first := low + rand.IntN(high-n-low)
+		free := 0
+		for free < n && freeport.Free(first+free) {
+			free++
+		}
+		if free == n {
 			return first
 		}
 	}
 	t.Fatalf("no %d free ports in a row", n)
 	return 0
-}
-
-const lowestPort = 10_240
-
-// firstOutgoing is the first port that the kernel gives to outgoing connections.
-func firstOutgoing() int {
-	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	if f := strings.Fields(string(text)); err == nil && len(f) == 2 {
-		if n, err := strconv.Atoi(f[0]); err == nil && n > lowestPort+1000 {
-			return n
-		}
-	}
-	return 32_768 // the kernel's default
-}
-
-// allFree reports whether n ports in a row have no listener.
-func allFree(first, n int) bool {
-	for port := first; port < first+n; port++ {
-		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		_ = l.Close()
-	}
-	return true
 }
 
 // Start runs a server until the test ends, and waits until it accepts connections at

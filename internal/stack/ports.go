@@ -4,12 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"net"
 	"os"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/freeport"
 )
 
 // ports are TCP ports on 127.0.0.1 by the service's name, or by "service/name" for
@@ -35,22 +34,6 @@ func portKeys(services []arena.Service) []portKey {
 
 func furtherPort(service, name string) string { return service + "/" + name }
 
-const firstPort = 10240
-
-// portRange is the range to search: below the kernel's ephemeral ports for
-// outgoing connections. A load generator opens thousands of these, and one of
-// them could take a service's port while the service restarts.
-func portRange() (low, high int) {
-	low, high = firstPort, 32767
-	b, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
-	if f := strings.Fields(string(b)); err == nil && len(f) == 2 {
-		if n, err := strconv.Atoi(f[0]); err == nil && n > firstPort+1000 {
-			high = n - 1
-		}
-	}
-	return low, high
-}
-
 // A portChoice is what limits the choice of ports.
 type portChoice struct {
 	last  ports // of the last start
@@ -75,11 +58,11 @@ func choosePorts(dir string, keys []portKey, c portChoice) (ports, error) {
 	}
 	h := fnv.New32a()
 	h.Write([]byte(dir))
-	low, high := portRange()
+	low, high := freeport.Range()
 	next := low + int(h.Sum32())%(high-low)
 	for _, k := range keys {
 		now := p[k.key]
-		if now != 0 && !c.avoid[now] && portFree(now) {
+		if now != 0 && !c.avoid[now] && freeport.Free(now) {
 			continue
 		}
 		if now != 0 && (c.must || k.key == c.entry && c.fixed != 0) {
@@ -109,23 +92,11 @@ func freePort(next *int, low, high int, not func(int) bool) (int, bool) {
 		if *next++; *next > high {
 			*next = low
 		}
-		if !not(*next) && portFree(*next) {
+		if !not(*next) && freeport.Free(*next) {
 			return *next, true
 		}
 	}
 	return 0, false
-}
-
-// portFree tests a port by listening, on all addresses too, as an app may do.
-func portFree(port int) bool {
-	for _, addr := range []string{"127.0.0.1", ""} {
-		l, err := net.Listen("tcp", net.JoinHostPort(addr, strconv.Itoa(port)))
-		if err != nil {
-			return false
-		}
-		_ = l.Close()
-	}
-	return true
 }
 
 func portError(service string, port int) error {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/freeport"
 )
 
 func TestTelling(t *testing.T) {
@@ -58,7 +60,7 @@ func TestDefaultDir(t *testing.T) {
 // TestChoosePorts asserts that ports are below the ephemeral range, distinct, the
 // same for the same folder, and kept.
 func TestChoosePorts(t *testing.T) {
-	low, high := portRange()
+	low, high := freeport.Range()
 	keys := []portKey{{nginx, nginx}, {app, app}, {database, database}, {furtherPort(app, "admin"), app}}
 	p, err := choosePorts("/a/folder", keys, portChoice{entry: nginx})
 	must(t, err)

@@ -184,8 +184,8 @@ type ruleSet struct {
 	passes int
 }
 
-// The dark scheme only has other values of the style's variables, all of which are
-// colours: the other rules would find what they found in the light one.
+// The dark scheme changes colours only. So the rules about colours run in both schemes, and
+// the other rules run in the light one.
 var (
 	allRules    = ruleSet{`["wcag2a", "wcag2aa", "wcag21aa", "best-practice"]`, 10}
 	colourRules = ruleSet{`["color-contrast", "link-in-text-block"]`, 1}
