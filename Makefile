@@ -31,16 +31,15 @@ demo: setup build
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
 # detector itself needs cgo. Nothing reads debug information, which is an eighth of the
-# compiler's work. With GOGC=400, the compiler and the tools of lint take a sixth less CPU
-# for garbage collection. The tests and the apps that they start do not have it.
+# compiler's work. The go commands collect little garbage (scripts/toolchain.sh); the tests
+# and the apps that they start collect as usual.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
 check: export CGO_ENABLED = 0
 check: export GOFLAGS += -gcflags=all=-dwarf=false
-check: export GOGC = 400
 check: setup-check
-	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/gocache.sh $(MAKE) --no-print-directory check-all
+	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh $(MAKE) --no-print-directory check-all
 
 check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
@@ -64,9 +63,11 @@ setup-check:
 	@scripts/setup.sh check
 	@scripts/apps.sh go list -deps -f '{{""}}' .
 
-# deadcode and staticcheck take a third less CPU with this value. The two halves take about
-# the same time; each prints when it is over.
-lint lint-code lint-rest: export GOGC = 400
+# deadcode and staticcheck take a third less CPU with this value, and staticcheck another
+# sixth without collections below the limit. The two halves take about the same time; each
+# prints when it is over.
+lint lint-code lint-rest: export GOGC ?= 400
+lint lint-code lint-rest: export GOMEMLIMIT = 4GiB
 lint:
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint-code lint-rest
 
@@ -159,12 +160,13 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # A test that fails beside others is repeated alone, with the flags before the colon: see
 # docs/adr/0011.
 GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-s -timeout 60m
-TEST = $(GOTEST) -exec 'env -u GOGC' : -parallel 3
+RUNTIME = -u GOGC -u GOMEMLIMIT -u GOMAXPROCS
+TEST = $(GOTEST) -exec 'env $(RUNTIME)' : -parallel 3
 # The detector does not look into two packages, which start no goroutine and have no generic
 # function (docs/adr/0013): each program that draws the data of isucondition encodes
 # thousands of JPEGs, and SQLite is C code in the form of Go.
 RACE = CGO_ENABLED=1 $(GOTEST) -race $(foreach package,image/jpeg modernc.org/sqlite/lib,-gcflags='$(package)=-dwarf=false -race=false') \
-	-exec 'env -u GOGC CGO_ENABLED=0' :
+	-exec 'env $(RUNTIME) CGO_ENABLED=0' :
 
 # First the arenas beside the first of the tests with the race detector, then three groups
 # side by side: most tests wait for servers half of their time. In test-long, one long test

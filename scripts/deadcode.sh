@@ -18,6 +18,7 @@ trap 'rm -rf "$scratch"' EXIT
 if awk '$1 == "MemAvailable:" && $2 >= 14 * 1048576 { much = 1 } END { exit !much }' /proc/meminfo; then
 	export GOGC=off
 fi
+export GOMEMLIMIT=off
 
 dead() { # dead FILE ARGS...: writes lines "package function", a tab, "file:line"
 	file=$1
