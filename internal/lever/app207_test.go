@@ -1,30 +1,9 @@
 package lever
 
 import (
-	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// cacheModule writes a module with the standard library's pool only.
-func cacheModule(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	if files["go.mod"] == "" {
-		files["go.mod"] = "module example.org/app\n\ngo 1.24\n"
-	}
-	for name, text := range files {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // program wraps declarations into a package with all imports that they use.
 func program(body string) string {
@@ -47,10 +26,11 @@ const fileSource = `func pool(name string) (*sql.DB, error) { return sql.Open("s
 
 // TestCacheSource: the edits that switch a query cache on.
 func TestCacheSource(t *testing.T) {
-	for name, c := range map[string]struct {
+	type sourceCase struct {
 		files map[string]string
 		want  []string // of the files after the edits
-	}{
+	}
+	cases := map[string]sourceCase{
 		"opened":           {map[string]string{"main.go": program(poolSource)}, []string{`_ "example.org/app/sqlcache"`, `sql.Open("mysql+cache", "dsn")`}},
 		"a named constant": {map[string]string{"main.go": program("const engine = \"mysql\"\n\nfunc pool() (*sql.DB, error) { return sql.Open(engine, \"dsn\") }")}, []string{`sql.Open("mysql+cache", "dsn")`}},
 		"twice":            {map[string]string{"main.go": program(poolSource), "b.go": "package main\n\nimport \"database/sql\"\n\nvar other, _ = sql.Open(\"mysql\", \"b\")\n"}, []string{`sql.Open("mysql+cache", "b")`, `sql.Open("mysql+cache", "dsn")`}},
@@ -72,10 +52,15 @@ func TestCacheSource(t *testing.T) {
 		"files of the other driver": {map[string]string{"main.go": program(strings.ReplaceAll(fileSource, "sqlite", "sqlite3"))}, []string{`_ "example.org/app/sqlcache"`, `sql.Open("sqlite3+cache", name)`}},
 		"files that are only read":  {map[string]string{"main.go": program(fileSource + "\nfunc read() (*os.File, error) { return os.OpenFile(\"a\", os.O_RDONLY, 0) }")}, []string{`"sqlite+cache"`}},
 		"on already":                {map[string]string{"main.go": program("func pool() (*sql.DB, error) { return sql.Open(\"mysql+cache\", \"dsn\") }")}, nil},
-	} {
+	}
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		sources[name] = c.files
+	}
+	apps := loadCases(t, sources, nil)
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir := cacheModule(t, c.files)
-			got, err := Cache(context.Background(), dir, "example.org/app/sqlcache")
+			got, err := apps[name].cache()
 			if err != nil || len(got.Blockers) > 0 || got.Opens == 0 {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -85,7 +70,7 @@ func TestCacheSource(t *testing.T) {
 			}
 			var all strings.Builder
 			for _, text := range after {
-				all.Write(text)
+				all.Write(apps[name].text(text))
 			}
 			for _, want := range c.want {
 				if !strings.Contains(all.String(), want) {
@@ -101,6 +86,7 @@ func TestCacheSource(t *testing.T) {
 
 // TestCacheBlockers: source in which a cache would not see every write.
 func TestCacheBlockers(t *testing.T) {
+	cases := map[string]map[string]string{}
 	for name, body := range map[string]string{
 		"the driver's name is computed":     "func pool(engine string) (*sql.DB, error) { return sql.Open(engine, \"dsn\") }",
 		"a connector":                       poolSource + "\nfunc second(c driver.Connector) *sql.DB { return sql.OpenDB(c) }",
@@ -115,8 +101,11 @@ func TestCacheBlockers(t *testing.T) {
 		"a package with an error in types":  poolSource + "\nvar x int = \"\"",
 		"a program that is only waited for": poolSource + "\nfunc start() error {\n\tcmd := exec.Command(\"worker\")\n\treturn cmd.Wait()\n}",
 	} {
+		cases[name] = map[string]string{"main.go": program(body)}
+	}
+	for name, app := range loadCases(t, cases, nil) {
 		t.Run(name, func(t *testing.T) {
-			got, err := Cache(context.Background(), cacheModule(t, map[string]string{"main.go": program(body)}), "example.org/app/sqlcache")
+			got, err := app.cache()
 			if err != nil || len(got.Blockers) != 1 {
 				t.Errorf("%+v, %v, want one blocker", got, err)
 			}
@@ -129,10 +118,11 @@ func TestCacheBlockers(t *testing.T) {
 // blocks nothing.
 func TestCacheFileBlockers(t *testing.T) {
 	const driver = "package sqlite\n\ntype Driver struct{}\n\nfunc MustRegisterScalarFunction(name string) {}\n\ntype Error struct{ code int }\n\nfunc (e *Error) Error() string { return \"\" }\n\nfunc (e *Error) Code() int { return e.code }\n"
-	for name, c := range map[string]struct {
+	type fileCase struct {
 		body, imports string
 		want          string // of the blocker; "" for none
-	}{
+	}
+	cases := map[string]fileCase{
 		"a file that is written":     {"func put() error { return os.WriteFile(\"a\", nil, 0o600) }", "os", "changes files by os.WriteFile"},
 		"a file that is replaced":    {"func put(a, b string) error { return os.Rename(a, b) }", "os", "changes files by os.Rename"},
 		"a function value":           {"var remove = os.Remove", "os", "changes files by os.Remove"},
@@ -148,25 +138,29 @@ func TestCacheFileBlockers(t *testing.T) {
 		"errors of the driver":       {"func code(err *sqlite.Error) int { return err.Code() }", "modernc.org/sqlite", ""},
 		"new files":                  {"func put() (*os.File, error) { return os.CreateTemp(\"\", \"x\") }", "os", ""},
 		"memory":                     {"func other() (*sql.DB, error) { return sql.Open(\"sqlite3\", \":memory:\") }", "", ""},
-	} {
+	}
+	const withMySQL = ", with MySQL"
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		source := "package main\n\nimport (\n\t\"database/sql\"\n"
+		if c.imports != "" {
+			source += "\t\"" + c.imports + "\"\n"
+		}
+		for kind, pool := range map[string]string{"": fileSource, withMySQL: poolSource} {
+			sources[name+kind] = map[string]string{"main.go": source + ")\n\n" + pool + "\n" + c.body + "\n\nfunc main() {}\n"}
+		}
+	}
+	apps := loadCases(t, sources, map[string]map[string]string{"modernc.org/sqlite": {"driver.go": driver}})
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			files := func(pool string) map[string]string {
-				source := "package main\n\nimport (\n\t\"database/sql\"\n"
-				if c.imports != "" {
-					source += "\t\"" + c.imports + "\"\n"
-				}
-				return map[string]string{"main.go": source + ")\n\n" + pool + "\n" + c.body + "\n\nfunc main() {}\n",
-					"go.mod":        "module example.org/app\n\ngo 1.24\n\nrequire modernc.org/sqlite v1.0.0\n\nreplace modernc.org/sqlite => ./driver\n",
-					"driver/go.mod": "module modernc.org/sqlite\n\ngo 1.24\n", "driver/driver.go": driver}
-			}
-			got, err := Cache(context.Background(), cacheModule(t, files(fileSource)), "example.org/app/sqlcache")
+			got, err := apps[name].cache()
 			if err != nil || !got.OfFiles() || (c.want == "") != (len(got.Blockers) == 0) || !strings.Contains(strings.Join(got.Blockers, "\n"), c.want) {
 				t.Errorf("%+v, %v, want the blocker %q", got, err, c.want)
 			}
 			if name == "a computed driver" {
 				return // it may be that of MySQL as well as that of files
 			}
-			got, err = Cache(context.Background(), cacheModule(t, files(poolSource)), "example.org/app/sqlcache")
+			got, err = apps[name+withMySQL].cache()
 			if err != nil || got.OfFiles() || len(got.Blockers) > 0 {
 				t.Errorf("with MySQL: %+v, %v", got, err)
 			}
@@ -179,10 +173,11 @@ func TestCacheFileBlockers(t *testing.T) {
 // by other ways.
 func TestApp207(t *testing.T) {
 	read := poolSource + "\nfunc names(db *sql.DB) {\n\tdb.Query(\"SELECT name FROM user\")\n\tdb.Exec(\"DELETE FROM user\")\n\tdb.Query(\" select id from user where id = ?\", 1)\n}"
-	for name, c := range map[string]struct {
+	type placeCase struct {
 		body string
 		want int // statements; -1 for no place
-	}{
+	}
+	cases := map[string]placeCase{
 		"mysql":          {read, 2},
 		"nothing read":   {poolSource, 0},
 		"sqlite3":        {strings.ReplaceAll(read, `"mysql"`, `"sqlite3"`), 2},
@@ -197,8 +192,14 @@ func TestApp207(t *testing.T) {
 		"computed":       {strings.ReplaceAll(read, `"mysql"`, `os.Args[1]`), -1},
 		"another Open":   {"func Open(a, b string) {}\n\nfunc pool() { Open(\"mysql\", \"dsn\") }", -1},
 		"only a mention": {"var engine = \"mysql\"", -1},
-	} {
-		res, err := Run(t.Context(), cacheModule(t, map[string]string{"main.go": program(c.body)}), []string{"./..."}, Facts{}, []*Lever{newApp207(Facts{})})
+	}
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		sources[name] = map[string]string{"main.go": program(c.body)}
+	}
+	apps := loadCases(t, sources, nil)
+	for name, c := range cases {
+		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp207(Facts{})})
 		if err != nil || len(res.Problems) > 0 {
 			t.Fatalf("%s: %+v, %v", name, res, err)
 		}

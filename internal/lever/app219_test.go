@@ -21,11 +21,17 @@ func TestBusyTimeout(t *testing.T) {
 	}
 	return nil
 }`
-	for text, want := range map[string]int{
+	cases := map[string]int{
 		source: 0,
 		strings.Replace(source, "mode=rw", "mode=rw&_pragma=busy_timeout(5000)", 1): 1,
-	} {
-		res, err := Run(t.Context(), cacheModule(t, map[string]string{"main.go": program(text)}), []string{"./..."}, Facts{}, []*Lever{newApp219(Facts{})})
+	}
+	sources := map[string]map[string]string{}
+	for text := range cases {
+		sources[text] = map[string]string{"main.go": program(text)}
+	}
+	apps := loadCases(t, sources, nil)
+	for text, want := range cases {
+		res, err := runOn(apps[text].dir, apps[text].pkgs, Facts{}, []*Lever{newApp219(Facts{})})
 		if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != want {
 			t.Errorf("%v: %+v, want a place with %d fixes", err, res.Hits, want)
 		}

@@ -35,10 +35,19 @@ func (s *CacheSource) OfFiles() bool { return slices.Contains(fileDrivers, s.Dri
 // Cache reads the packages of a module folder for a query cache in the package with
 // an import path. Packages with type errors are blockers.
 func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
+	pkgs, err := load(ctx, dir, []string{"./..."})
+	if err != nil {
+		return nil, err
+	}
+	return cacheOf(dir, pkgs, importPath)
+}
+
+// cacheOf is Cache on packages that are loaded.
+func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSource, error) {
 	uses := &analysis.Analyzer{Name: "cacheuse", Doc: "find what a query cache must know of a package",
 		Run:        func(pass *analysis.Pass) (any, error) { return cacheUseOf(indexOf(pass), importPath), nil },
 		ResultType: reflect.TypeFor[*cacheUse](), Requires: []*analysis.Analyzer{indexAnalyzer}}
-	graph, res, err := analyse(ctx, dir, []string{"./..."}, uses, sqlcall.Analyzer)
+	graph, res, err := analyse(dir, pkgs, uses, sqlcall.Analyzer)
 	if err != nil {
 		return nil, err
 	}
@@ -103,13 +112,9 @@ func (s *CacheSource) add(u *cacheUse) error {
 	return nil
 }
 
-// analyse loads the packages of a module folder and runs analyzers on those without
-// errors; the graph is nil if there is none.
-func analyse(ctx context.Context, dir string, patterns []string, analyzers ...*analysis.Analyzer) (*checker.Graph, *Result, error) {
-	pkgs, err := load(ctx, dir, patterns)
-	if err != nil {
-		return nil, nil, err
-	}
+// analyse runs analyzers on the packages of a module folder that have no errors; the
+// graph is nil if there is none.
+func analyse(dir string, pkgs []*packages.Package, analyzers ...*analysis.Analyzer) (*checker.Graph, *Result, error) {
 	res := &Result{Files: map[string][]byte{}, Packages: pkgs}
 	sound := res.survey(pkgs)
 	if len(sound) == 0 || len(analyzers) == 0 {

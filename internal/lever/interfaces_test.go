@@ -38,10 +38,11 @@ func (s *Store) Name(ctx context.Context, level int) (name string, err error) {
 // that imports it. A type that counts the calls keeps the levers off.
 func TestInterfaceOfProgram(t *testing.T) {
 	const head = "package main\n\nimport (\n\t\"context\"\n\t\"database/sql\"\n\n\t\"example.org/app/store\"\n)\n\n"
-	for name, c := range map[string]struct {
+	type interfaceCase struct {
 		main string
 		fire bool
-	}{
+	}
+	cases := map[string]interfaceCase{
 		"a pool":                    {head + "func open(db *sql.DB) *store.Store { return store.New(db) }\n\nfunc main() { open(nil).Name(context.Background(), 1) }\n", true},
 		"a type that embeds a pool": {head + "type handle struct {\n\t*sql.DB\n\tname string\n}\n\nfunc open(h handle) *store.Store { return store.New(h) }\n\nfunc main() { open(handle{}).Name(context.Background(), 1) }\n", true},
 		"a type that counts": {head + "type counting struct {\n\t*sql.DB\n\tn int\n}\n\nfunc (c *counting) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {\n\tc.n++\n\treturn c.DB.QueryContext(ctx, query, args...)\n}\n\n" +
@@ -49,9 +50,14 @@ func TestInterfaceOfProgram(t *testing.T) {
 		"a generic type that counts": {head + "type counting[T any] struct {\n\tdb *sql.DB\n\tn T\n}\n\nfunc (c *counting[T]) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {\n\treturn c.db.QueryContext(ctx, query, args...)\n}\n\n" +
 			"func open(c *counting[int]) *store.Store { return store.New(c) }\n\nfunc main() { open(nil).Name(context.Background(), 1) }\n", false},
 		"a type with another method of that name": {head + "type queue struct{}\n\nfunc (queue) QueryContext(n int) int { return n }\n\nfunc main() { store.New(nil).Name(context.Background(), queue{}.QueryContext(1)) }\n\nvar _ sql.DB\n", true},
-	} {
-		dir := cacheModule(t, map[string]string{"main.go": c.main, "store/store.go": storePackage})
-		res, err := Run(t.Context(), dir, []string{"./..."}, Facts{}, []*Lever{newApp201(Facts{})})
+	}
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		sources[name] = map[string]string{"main.go": c.main, "store/store.go": storePackage}
+	}
+	apps := loadCases(t, sources, nil)
+	for name, c := range cases {
+		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp201(Facts{})})
 		if err != nil || len(res.Problems) > 0 {
 			t.Fatalf("%s: %+v, %v", name, res, err)
 		}

@@ -24,6 +24,15 @@ import (
 // with the given facts; nil means all levers. Packages with type errors are
 // problems.
 func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*Lever) (*Result, error) {
+	pkgs, err := load(ctx, dir, patterns)
+	if err != nil {
+		return nil, err
+	}
+	return runOn(dir, pkgs, f, levers)
+}
+
+// runOn is Run on packages that are loaded.
+func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Result, error) {
 	levers = informed(levers, f)
 	analyzers := []*analysis.Analyzer{sqlcall.Analyzer}
 	codes := map[*analysis.Analyzer]string{}
@@ -31,7 +40,7 @@ func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*
 		analyzers = append(analyzers, l.Analyzer)
 		codes[l.Analyzer] = l.Code
 	}
-	graph, res, err := analyse(ctx, dir, patterns, analyzers...)
+	graph, res, err := analyse(dir, pkgs, analyzers...)
 	if err != nil || graph == nil {
 		return res, err
 	}

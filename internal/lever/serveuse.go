@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/packages"
 )
 
 // A ServeSource is where the source of an app begins to serve HTTP.
@@ -27,10 +28,19 @@ type ServeSource struct {
 // Serve reads the packages of a module folder and wraps what they serve by the function
 // Handler of the package with an import path. It knows net/http and echo.
 func Serve(ctx context.Context, dir, importPath string) (*ServeSource, error) {
+	pkgs, err := load(ctx, dir, []string{"./..."})
+	if err != nil {
+		return nil, err
+	}
+	return serveOf(dir, pkgs, importPath)
+}
+
+// serveOf is Serve on packages that are loaded.
+func serveOf(dir string, pkgs []*packages.Package, importPath string) (*ServeSource, error) {
 	uses := &analysis.Analyzer{Name: "serveuse", Doc: "find where an app begins to serve HTTP",
 		Run:        func(pass *analysis.Pass) (any, error) { return serveUseOf(indexOf(pass), importPath), nil },
 		ResultType: reflect.TypeFor[*serveUse](), Requires: []*analysis.Analyzer{indexAnalyzer}}
-	graph, res, err := analyse(ctx, dir, []string{"./..."}, uses)
+	graph, res, err := analyse(dir, pkgs, uses)
 	if err != nil {
 		return nil, err
 	}

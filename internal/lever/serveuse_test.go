@@ -15,18 +15,26 @@ func serving(body string) map[string]string {
 // TestServe: where an app serves, its handlers are wrapped; once they are, nothing
 // changes.
 func TestServe(t *testing.T) {
-	const path = "example.org/app/pagegen"
-	for name, c := range map[string]struct{ body, want, blocked string }{
+	type serveCase struct{ body, want, blocked string }
+	cases := map[string]serveCase{
 		"a handler":     {body: "\t_ = http.ListenAndServe(\":80\", h{})", want: `http.ListenAndServe(":80", pagegen.Handler(h{}))`},
 		"the default":   {body: "\t_ = http.ListenAndServe(\":80\", nil)", want: `http.ListenAndServe(":80", pagegen.Handler(http.DefaultServeMux))`},
 		"a listener":    {body: "\tvar l net.Listener\n\t_ = http.Serve(l, h{})", want: `http.Serve(l, pagegen.Handler(h{}))`},
 		"TLS":           {body: "\t_ = http.ListenAndServeTLS(\":80\", \"c\", \"k\", h{})", want: `"k", pagegen.Handler(h{}))`},
 		"a server":      {body: "\ts := &http.Server{Addr: \":80\", Handler: h{}}\n\t_ = s.ListenAndServe()", want: `Handler: pagegen.Handler(h{})}`},
 		"set elsewhere": {body: "\tvar s = http.Server{Addr: \":80\"}\n\ts.Handler = h{}\n\t_ = s.ListenAndServe()", blocked: "main.go:15: an http.Server gets its handler elsewhere"},
-	} {
+	}
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		sources[name] = serving(c.body)
+	}
+	apps := loadCases(t, sources, nil)
+	serve := func(name string) (*ServeSource, error) {
+		return serveOf(apps[name].dir, apps[name].pkgs, apps[name].path+"/pagegen")
+	}
+	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			dir := cacheModule(t, serving(c.body))
-			got, err := Serve(t.Context(), dir, path)
+			got, err := serve(name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,8 +44,16 @@ func TestServe(t *testing.T) {
 				}
 				return
 			}
-			wrapped(t, dir, got, "main.go", c.want)
-			again, err := Serve(t.Context(), dir, path)
+			wrapped(t, apps[name].dir, got, "main.go", c.want)
+		})
+	}
+	reload(t, apps)
+	for name, c := range cases {
+		if c.blocked != "" {
+			continue
+		}
+		t.Run(name+", again", func(t *testing.T) {
+			again, err := serve(name)
 			if err != nil || len(again.Fixes) != 0 || again.Serves != 1 || len(again.Blockers) != 0 {
 				t.Errorf("wrapped, and again %+v, %v", again, err)
 			}
@@ -58,12 +74,7 @@ func wrapped(t *testing.T, dir string, s *ServeSource, file, want string) {
 	}
 	files[filepath.Join(dir, "pagegen", "p.go")] = []byte("package pagegen\n\nimport \"net/http\"\n\nfunc Handler(h http.Handler) http.Handler { return h }\n")
 	for name, body := range files {
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, body, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, name, string(body))
 	}
 }
 
