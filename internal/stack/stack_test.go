@@ -22,6 +22,8 @@ func TestMain(m *testing.M) {
 	beSomething()
 	// Copies of this binary built with -race would sleep for a second at exit.
 	_ = os.Setenv("GORACE", "atexit_sleep_ms=0")
+	// Nothing reads the symbols of the apps, which are linked dozens of times.
+	_ = os.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-s"))
 	code := m.Run()
 	_ = os.RemoveAll(sharedDir)
 	os.Exit(code)
