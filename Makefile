@@ -136,7 +136,7 @@ KINDS = ./internal/change/nginxconf ./internal/change/httpcache ./internal/chang
 # draws: TestDataIsSerial checks that. Where two write it, another test of fewer rows has
 # the detector.
 ARENAS = $(sort $(filter-out ./arenas/all,$(patsubst %/arena.go,%,$(wildcard ./arenas/*/arena.go))))
-REAL = ^(TestArena|TestNodeArena|TestApp|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
+REAL = ^(TestArena|TestNodeArena|TestRubyApp|TestSite|TestContestSize|TestPool|TestInitialData|TestGenerate|TestGenerateCannot)$$
 
 # In cmd, ladders are climbed on real arenas, the examples of all help texts run as
 # commands, the script selftest simulates, the script lint loads packages from their

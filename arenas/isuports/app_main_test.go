@@ -19,10 +19,6 @@ import (
 	"github.com/iikanji/iikanji/internal/stack"
 )
 
-// The stack's supervisor is this same binary, executed again. It must branch into
-// the supervisor before any test runs.
-func init() { stack.MaybeSupervise() }
-
 // A siteTest is a test of the running site.
 type siteTest struct {
 	name string
@@ -38,19 +34,21 @@ var apiTests = []siteTest{
 	{"billing", testBilling}, {"slow", testSlow},
 }
 
-// TestApp runs the app in Go with its own MariaDB, SQLite files and nginx. They are
-// started once for all tests below, with small data.
-func TestApp(t *testing.T) {
-	site.up(t, "isuports", "go")
+// testApp runs the tests below on the app in Go with its own MariaDB, SQLite files and nginx.
+func testApp(t *testing.T, up *stack.Stack) {
+	site.on(t, apptest.On(t, up), "go")
 	for _, c := range append(apiTests, siteTest{"schema", testSchema}, siteTest{"pages", testPages}, siteTest{"login", testLogin}, siteTest{"me leaks", testLeak},
 		siteTest{"browser admin", testBrowserAdmin}, siteTest{"browser organizer", testBrowserOrganizer}, siteTest{"browser player", testBrowserPlayer}) {
 		t.Run(c.name, c.run)
 	}
 }
 
+// TestArena calls testApp on its stack.
+func init() { OnStack = testApp }
+
 // TestRubyApp runs the app in Ruby, which has the same API.
 func TestRubyApp(t *testing.T) {
-	site.up(t, "isuports-ruby", "ruby")
+	site.on(t, apptest.Up(t, "isuports-ruby"), "ruby")
 	for _, c := range apiTests {
 		t.Run(c.name, c.run)
 	}
@@ -65,11 +63,11 @@ type theSite struct {
 
 var site theSite
 
-// up starts the arena and stops it when t is over.
-func (s *theSite) up(t *testing.T, name, language string) {
+// on has the tests use a site.
+func (s *theSite) on(t *testing.T, up *apptest.Site, language string) {
 	t.Helper()
 	t.Cleanup(func() { stopBrowser() })
-	s.Site, s.language = apptest.Up(t, name), language
+	s.Site, s.language = up, language
 	var err error
 	if s.data, err = ReadDataset(s.Stack.Data()); err != nil {
 		t.Fatal(err)

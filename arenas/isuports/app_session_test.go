@@ -3,8 +3,6 @@ package isuports_test
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"crypto/rsa"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -21,7 +19,7 @@ import (
 
 // testInitialize checks that initialize restores every row and every file.
 func testInitialize(t *testing.T) {
-	visits := number(t, "SELECT COUNT(*) FROM visit_history")
+	visits := SmallVisits()
 	live := site.Stack.Places().Service("tenants").Data
 	for range 2 {
 		name, ids := newTenant(t, 2)
@@ -94,7 +92,7 @@ func testSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	other, err := StrangeKey()
 	if err != nil {
 		t.Fatal(err)
 	}

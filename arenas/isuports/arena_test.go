@@ -16,5 +16,5 @@ func init() { stack.MaybeSupervise() }
 const faultClock = 10
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
+	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults, OnStack: OnStack})
 }

@@ -44,6 +44,6 @@ var appFaults = []arenatest.Fault{
 	{Name: "app: upload without the lock", Want: by("ranking-torn"), Edits: []arenatest.Edit{
 		{File: "go/score.go", Old: "	lock, err := lockTenant(v.tenant.ID)\n	if err != nil {\n		return err\n	}\n	defer lock.Close()\n", New: ""},
 		// The rows are missing long enough that a reader meets the gap on every machine.
-		{File: "go/score.go", Old: "	for _, row := range rows {\n		if _, err := db.NamedExec", New: "	time.Sleep(100 * time.Millisecond)\n	for _, row := range rows {\n		if _, err := db.NamedExec"},
+		{File: "go/score.go", Old: "	for _, row := range rows {\n		if _, err := tx.NamedExec", New: "	time.Sleep(100 * time.Millisecond)\n	for _, row := range rows {\n		if _, err := tx.NamedExec"},
 	}},
 }

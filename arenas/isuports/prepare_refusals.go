@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/scenario"
@@ -129,10 +130,13 @@ func (o organizer) refusedUploads(ctx context.Context, c *competition, p *player
 	return o.ct.glance(ctx, p, c)
 }
 
+// strangeKey makes the key of another site, once per process.
+var strangeKey = sync.OnceValues(func() (*rsa.PrivateKey, error) { return rsa.GenerateKey(rand.Reader, 2048) })
+
 // refusedSessions checks sessions that are not valid, and their order with other
 // refusals: a session of another tenant is 401 even where its role would be 403.
 func (ct *contest) refusedSessions(ctx context.Context, o organizer, g guest) error {
-	strange, err := rsa.GenerateKey(rand.Reader, 2048)
+	strange, err := strangeKey()
 	if err != nil {
 		return fmt.Errorf("making a key of another site: %w", err)
 	}

@@ -1,12 +1,32 @@
 package isuports
 
-import "github.com/iikanji/iikanji/internal/arena"
+import (
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/stack"
+)
 
 // What tests of the app need besides the registered arena.
 var (
 	ReadDataset = readDataset
 	SigningKey  = signingKey
+	StrangeKey  = strangeKey
 )
+
+// OnStack runs the tests of the app on a stack; they are in the other package.
+var OnStack func(t *testing.T, s *stack.Stack)
+
+// SmallVisits is the number of visits in the initial data of tests.
+func SmallVisits() (n int64) {
+	ids := newIDs()
+	for id := range int64(initialTenants) {
+		for _, c := range smallSize.drawTenant(id+1, ids).competitions {
+			n += int64(len(c.visits))
+		}
+	}
+	return n
+}
 
 // The tests run the arena with small data.
 func init() {

@@ -1,8 +1,6 @@
 package isuports
 
 import (
-	"crypto/rand"
-	"crypto/rsa"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,7 +17,7 @@ func TestTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strange, err := rsa.GenerateKey(rand.Reader, 2048)
+	strange, err := strangeKey()
 	if err != nil {
 		t.Fatal(err)
 	}
