@@ -25,5 +25,5 @@ func init() {
 }
 
 func TestArena(t *testing.T) {
-	arenatest.Suite(t, suiteName, arenatest.Opt{Load: 4 * time.Second, Faults: faults, Cheats: cheats, Further: testModel})
+	arenatest.Suite(t, suiteName, arenatest.Opt{Load: 4 * time.Second, Ease: ease, Faults: faults, Cheats: cheats, Further: testModel})
 }
