@@ -16,5 +16,5 @@ func TestNodeArena(t *testing.T) {
 func TestArena(t *testing.T) {
 	// A third of the speed leaves the slow app time to answer under the race
 	// detector; the bands and checks are the same at every speed.
-	arenatest.Suite(t, "isucondition", arenatest.Opt{Clock: 10000, Ease: ease, Faults: faults, Cheats: cheats, OnStack: testContest})
+	arenatest.Suite(t, "isucondition", arenatest.Opt{Clock: 10000, Ease: goEase, Faults: faults, Cheats: cheats, OnStack: testContest})
 }

@@ -35,6 +35,10 @@ func on(kind iikanji.FaultKind, step string) []arenatest.Caught {
 var ease = []arenatest.Edit{{File: "sql/0_Schema.sql", Old: "`message` varchar(255) NOT NULL,",
 	New: "`message` varchar(255) NOT NULL, KEY (`jia_isu_uuid`, `timestamp`),"}}
 
+// goEase is ease for the app in Go, which also prepares no statements: one message to the
+// database and back instead of three.
+var goEase = append(slices.Clone(ease), arenatest.Edit{File: "go/main.go", Old: `	return sqlx.Open("mysql"`, New: "	c.InterpolateParams = true\n" + `	return sqlx.Open("mysql"`})
+
 // faults lists all planted faults.
 var faults = slices.Concat(checkFaults, readFaults, writeFaults, loadFaults, appFaults)
 
