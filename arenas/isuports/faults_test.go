@@ -12,10 +12,10 @@ import (
 	"github.com/iikanji/iikanji/internal/scenario"
 )
 
-// ease makes the app fast enough for many runs: ids come from memory, MariaDB
-// prepares no statements, SQLite does not wait
-// for the disk and writes no trace, the rows of an upload and players that are
-// added are one transaction, and the players of a tenant are read at once.
+// ease makes the app fast enough for many runs: ids come from memory, MariaDB prepares no
+// statements, SQLite does not wait for the disk and writes no trace, the rows of an upload
+// and players that are added are one transaction, and the players of a tenant are read at
+// once.
 var ease = []arenatest.Edit{
 	{File: "go/admin.go", Old: `	"strconv"` + "\n", New: `	"strconv"` + "\n\t" + `"sync/atomic"` + "\n"},
 	{File: "go/admin.go", Old: "(string, error) {\n	var last error\n", New: "(string, error) {\n" +
