@@ -104,7 +104,7 @@ func TestSplittingChangesNothing(t *testing.T) {
 		log    string
 		prefix int64
 	}{
-		"busy":      {generated(t, gen.Options{Lines: 20_000, Seed: 3}), 100_000},
+		"busy":      {generated(t, gen.Options{Lines: 5_000, Seed: 3}), 100_000},
 		"ltsv":      {generated(t, gen.Options{Lines: 5_000, Seed: 3, Format: gen.LTSV}), 100_000},
 		"json":      {generated(t, gen.Options{Lines: 5_000, Seed: 3, Format: gen.JSON}), 100_000},
 		"few":       {hostile(r, 8_000, 30), 50_000},
