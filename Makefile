@@ -183,8 +183,8 @@ test-long: test-arenas
 	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
 test-race:
-	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
-	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
+	$(RACE) -parallel 3 -p 3 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	$(RACE) -parallel 3 -p 3 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
 
 test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
