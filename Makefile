@@ -74,7 +74,7 @@ lint:
 lint-code: $(STATICCHECK)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
-	$(STATICCHECK) ./...
+	env -u GOMAXPROCS $(STATICCHECK) ./...
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
 lint-rest: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
@@ -183,8 +183,8 @@ test-long: test-arenas
 	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
 test-race:
-	$(RACE) -parallel 3 -p 3 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
-	$(RACE) -parallel 3 -p 3 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
+	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|$(LONG)' $(LONGEST) $$(go list ./... | grep -v $(APART))
+	$(RACE) -parallel 3 -p 2 -skip 'UnderLoad$$|Conformance|$(LONG)' $(KINDS)
 
 test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)

@@ -19,6 +19,7 @@ if awk '$1 == "MemAvailable:" && $2 >= 14 * 1048576 { much = 1 } END { exit !muc
 	export GOGC=off
 fi
 export GOMEMLIMIT=off
+unset GOMAXPROCS
 
 dead() { # dead FILE ARGS...: writes lines "package function", a tab, "file:line"
 	file=$1

@@ -77,18 +77,11 @@ var libraryCauses = map[string]struct {
 	"covers-db": {"WEB111", "/covers/"}, "idle-pool": {"DB210", "mariadb"}, "nginx-keepalive": {"WEB102", "127.0.0.1:"}, "reviews-loop": {"DB113", "members where id"},
 }
 
-// TestLibraryUnderLoad takes the lending library from init to findings: no line of the file is
-// typed, and causes are found that its author has written down.
-func TestLibraryUnderLoad(t *testing.T) {
-	dir, url := startLibrary(t)
-	into, work := t.TempDir(), t.TempDir()
-	out, _ := shell(t, exitDone, "init", url, "--into", into, "--bench", filepath.Join(dir, "bin", "bench")+" -target $IIKANJI_URL -seconds $IIKANJI_SECONDS -scale 0.03")
-	if strings.Contains(out, "to do:") || !strings.Contains(out, "redis at") || strings.Count(out, "source in ") != 2 {
-		t.Errorf("init leaves something to do, or found too little:\n%s", out)
-	}
-	shell(t, exitDone, "doctor", into, "--dir", work)
-	out, said := shell(t, exitDone, "diagnose", into, "--dir", work, "--load", "10s", "--json")
-	var d observe.Diagnosis
+// libraryFindings loads the library for a time and returns the findings, and which of
+// libraryCauses are none of them.
+func libraryFindings(t *testing.T, into, work, load string) (d observe.Diagnosis, missing []string) {
+	t.Helper()
+	out, said := shell(t, exitDone, "diagnose", into, "--dir", work, "--load", load, "--json")
 	if err := json.Unmarshal([]byte(out), &d); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -103,10 +96,30 @@ func TestLibraryUnderLoad(t *testing.T) {
 	for name, want := range libraryCauses {
 		at := slices.IndexFunc(d.Findings, func(f iikanji.Finding) bool { return f.Code == want.code && strings.Contains(f.Where, want.where) })
 		if at < 0 {
-			t.Errorf("%s was not found", name)
+			missing = append(missing, name)
 			continue
 		}
 		t.Logf("%s: finding %d, %.2f s", name, at+1, d.Findings[at].Gain.Hi)
+	}
+	return d, missing
+}
+
+// TestLibraryUnderLoad takes the lending library from init to findings: no line of the file is
+// typed, and causes are found that its author has written down.
+func TestLibraryUnderLoad(t *testing.T) {
+	dir, url := startLibrary(t)
+	into, work := t.TempDir(), t.TempDir()
+	out, _ := shell(t, exitDone, "init", url, "--into", into, "--bench", filepath.Join(dir, "bin", "bench")+" -target $IIKANJI_URL -seconds $IIKANJI_SECONDS -scale 0.03")
+	if strings.Contains(out, "to do:") || !strings.Contains(out, "redis at") || strings.Count(out, "source in ") != 2 {
+		t.Errorf("init leaves something to do, or found too little:\n%s", out)
+	}
+	shell(t, exitDone, "doctor", into, "--dir", work)
+	d, missing := libraryFindings(t, into, work, "10s")
+	if len(missing) > 0 { // a busy machine has too few requests of some routes in this time
+		t.Logf("not found in 10 s: %q", missing)
+		if d, missing = libraryFindings(t, into, work, "40s"); len(missing) > 0 {
+			t.Errorf("not found: %q", missing)
+		}
 	}
 	facts, err := os.ReadFile(filepath.Join(work, "history", "runs", "0001", "facts.json"))
 	if err != nil || !strings.Contains(string(facts), `"total_connections_received"`) || !strings.Contains(string(facts), `"command.keys.calls"`) {

@@ -254,6 +254,19 @@ const wrongAtBorder = `--- a/main.go
 // request of the load has, is undone with both answers shown; and the undoing of
 // everything restores the source to the byte.
 func TestSource(t *testing.T) {
+	if searchSource(t, 400*time.Millisecond) {
+		return
+	}
+	t.Log("again, with longer runs: on a busy machine a knob may rightly not be kept, or be dropped in the end")
+	if !searchSource(t, 1500*time.Millisecond) {
+		t.Error("no knob stays")
+	}
+}
+
+// searchSource searches with runs of a length and reports whether a knob stays. It checks
+// everything else itself.
+func searchSource(t *testing.T, load time.Duration) (stays bool) {
+	t.Helper()
 	app := changetest.NewApp(t, map[string]string{"main.go": listMain, "go.mod": listMod})
 	h, err := history.Open(filepath.Join(t.TempDir(), "history"))
 	if err != nil {
@@ -265,7 +278,7 @@ func TestSource(t *testing.T) {
 		[]iikanji.Remedy{{Kind: "patch", Target: changetest.Service, Says: "allow fewer", Args: map[string]string{"diff": wrongAtBorder}}}}
 	acts := &change.Executor{Hands: s.site, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Behaviour}}}
 	tu := &tune.Tuner{Field: f, Site: s.site, Acts: acts, History: h, Now: time.Now, Say: func(line string) { t.Log(line) },
-		Options: tune.TuneOptions{Runs: 40, Until: 1.3, Short: 400 * time.Millisecond, Full: 400 * time.Millisecond, Watch: 400 * time.Millisecond, Pairs: 2, Seed: 1}}
+		Options: tune.TuneOptions{Runs: 40, Until: 1.3, Short: load, Full: load, Watch: load, Pairs: 2, Seed: 1}}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -279,13 +292,14 @@ func TestSource(t *testing.T) {
 			kept = a
 		}
 	}
-	if kept == nil || kept.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests < 20 || kept.Verdict.Answered.Borders == 0 {
-		t.Fatalf("no knob was kept after a comparison: %+v", out.Attempts)
+	if kept != nil && (kept.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests < 20 || kept.Verdict.Answered.Borders == 0) {
+		t.Fatalf("a knob was kept without a comparison: %+v", out.Attempts)
 	}
 	body, err := os.ReadFile(app.Source("main.go"))
-	if err != nil || strings.Contains(string(body), "4 * time.Millisecond") {
-		t.Errorf("the source has the old pause: %v", err)
+	if err != nil {
+		t.Fatal(err)
 	}
+	stays = kept != nil && !strings.Contains(string(body), "4 * time.Millisecond")
 	if patched == nil {
 		a, err := tu.Judge(t.Context(), tune.Candidate{Remedy: f.extra[0], Claim: "by hand"})
 		if err != nil {
@@ -311,4 +325,5 @@ func TestSource(t *testing.T) {
 	if body, err := os.ReadFile(app.Source("main.go")); err != nil || string(body) != listMain {
 		t.Errorf("the source is not restored: %v\n%s", err, body)
 	}
+	return stays
 }
