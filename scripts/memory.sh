@@ -8,15 +8,14 @@
 set -u
 
 variable=$1
-least=$(($2 * 1024 * 1024)) # KiB
+least=$2
 shift 2
 
-memory() { awk '$1 == "MemAvailable:" { print $2 }' /proc/meminfo 2>/dev/null; }
 room() { df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $1 == "tmpfs" { print $4 }'; }
 
 [ -z "$(printenv "$variable")" ] || exec "$@"
-free=$(memory) left=$(room)
-[ "${free:-0}" -ge "$least" ] && [ "${left:-0}" -ge "$least" ] || exec "$@"
+left=$(room)
+scripts/freememory.sh "$least" && [ "${left:-0}" -ge $((least * 1048576)) ] || exec "$@"
 folder=/dev/shm/iikanji$$ # no random name: it would be redacted as a secret in diffs
 mkdir "$folder" 2>/dev/null || exec "$@"
 chmod 1777 "$folder" # as /tmp: servers drop their rights

@@ -38,7 +38,7 @@ var ease = []arenatest.Edit{{File: "go/data.go",
 	Old: "SELECT a.id, a.title FROM comment c INNER JOIN article a ON c.article = a.id GROUP BY a.id ORDER BY MAX(c.created_at) DESC LIMIT 10",
 	New: "SELECT a.id, a.title FROM article a INNER JOIN (SELECT article, MAX(id) AS newest FROM " +
 		"(SELECT id, article FROM comment ORDER BY id DESC LIMIT 300) AS recent GROUP BY article) AS latest ON latest.article = a.id ORDER BY latest.newest DESC LIMIT 10"},
-	{File: "go/main.go", Old: `	return sqlx.Open("mysql"`, New: "	c.InterpolateParams = true\n" + `	return sqlx.Open("mysql"`}}
+	arenatest.Interpolate()}
 
 // faults lists all planted faults.
 var faults = slices.Concat(transportFaults, staticFaults, pageFaults, freshFaults, loadFaults, appFaults)

@@ -37,7 +37,7 @@ var ease = []arenatest.Edit{{File: "sql/0_Schema.sql", Old: "`message` varchar(2
 
 // goEase is ease for the app in Go, which also prepares no statements: one message to the
 // database and back instead of three.
-var goEase = append(slices.Clone(ease), arenatest.Edit{File: "go/main.go", Old: `	return sqlx.Open("mysql"`, New: "	c.InterpolateParams = true\n" + `	return sqlx.Open("mysql"`})
+var goEase = append(slices.Clone(ease), arenatest.Interpolate())
 
 // faults lists all planted faults.
 var faults = slices.Concat(checkFaults, readFaults, writeFaults, loadFaults, appFaults)

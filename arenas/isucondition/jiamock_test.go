@@ -3,7 +3,6 @@ package isucondition_test
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -14,20 +13,17 @@ import (
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
 	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/servertest"
 )
 
 // mock serves JIA for a part of a test.
-func mock(t *testing.T) (address string) {
+func mock(t *testing.T) (url string) {
 	t.Helper()
 	key, err := SigningKey("")
 	if err != nil {
 		t.Fatal(err)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
+	address := servertest.FreeAddress(t)
 	ready := make(chan struct{}, 1)
 	m := NewJIAMock(key, func(line string) {
 		if strings.HasPrefix(line, "JIA answers") {
@@ -37,7 +33,7 @@ func mock(t *testing.T) (address string) {
 	m.Interval = 50 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- m.Serve(ctx, free.Addr().String()) }()
+	go func() { done <- m.Serve(ctx, address) }()
 	t.Cleanup(func() {
 		cancel()
 		select {
@@ -54,7 +50,7 @@ func mock(t *testing.T) (address string) {
 	case err := <-done:
 		t.Fatalf("serving: %v", err)
 	}
-	return "http://" + free.Addr().String()
+	return "http://" + address
 }
 
 // testMock follows the steps of a manual test: log in at JIA, return, register an

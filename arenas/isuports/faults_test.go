@@ -21,7 +21,7 @@ var ease = []arenatest.Edit{
 	{File: "go/admin.go", Old: "(string, error) {\n	var last error\n", New: "(string, error) {\n" +
 		"	if id := easeID.Add(1); id > 0 {\n		return strconv.FormatInt(1<<40+id, 16), nil\n	}\n	var last error\n"},
 	{File: "go/admin.go", Old: "type tenantWithBilling struct {", New: "var easeID atomic.Int64\n\ntype tenantWithBilling struct {"},
-	{File: "go/main.go", Old: `	return sqlx.Open("mysql"`, New: "	c.InterpolateParams = true\n" + `	return sqlx.Open("mysql"`},
+	arenatest.Interpolate(),
 	{File: "go/tenantdb.go", Old: "&_pragma=busy_timeout(5000)\")", New: "&_pragma=busy_timeout(5000)&_pragma=synchronous(0)&_pragma=journal_mode(MEMORY)\")"},
 	{File: "go/sqltrace.go", Old: `path := os.Getenv("ISUCON_SQLITE_TRACE_FILE")`, New: `path := ""`},
 	{File: "go/organizer.go", Old: "func retrievePlayer(", New: "func playersOf(ctx context.Context, db *sqlx.DB, tenant int64) (map[string]*playerRow, error) {\n" +

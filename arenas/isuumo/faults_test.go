@@ -95,7 +95,7 @@ func reversed(rows []object) []object { slices.Reverse(rows); return rows }
 var ease = []arenatest.Edit{
 	{File: "mysql/db/0_Schema.sql", Old: "    popularity  INTEGER             NOT NULL\n", New: "    popularity  INTEGER             NOT NULL,\n    KEY (popularity DESC, id), KEY (rent, id)\n"},
 	{File: "mysql/db/0_Schema.sql", Old: "    stock       INTEGER         NOT NULL\n", New: "    stock       INTEGER         NOT NULL,\n    KEY (popularity DESC, id), KEY (price, id)\n"},
-	{File: "go/main.go", Old: `	return sqlx.Open("mysql"`, New: "	c.InterpolateParams = true\n" + `	return sqlx.Open("mysql"`},
+	arenatest.Interpolate(),
 }
 
 // faults lists all planted faults.

@@ -77,8 +77,8 @@ var libraryCauses = map[string]struct {
 	"covers-db": {"WEB111", "/covers/"}, "idle-pool": {"DB210", "mariadb"}, "nginx-keepalive": {"WEB102", "127.0.0.1:"}, "reviews-loop": {"DB113", "members where id"},
 }
 
-// libraryFindings loads the library for a time and returns the findings, and which of
-// libraryCauses are none of them.
+// libraryFindings loads the library for a time. It returns the diagnosis and the names of the
+// libraryCauses without a finding.
 func libraryFindings(t *testing.T, into, work, load string) (d observe.Diagnosis, missing []string) {
 	t.Helper()
 	out, said := shell(t, exitDone, "diagnose", into, "--dir", work, "--load", load, "--json")

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/servertest"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/tune"
 )
@@ -137,16 +137,8 @@ func newLedgers(t *testing.T) ledgersSite {
 	if err := generateLedgers(t.Context(), filepath.Join(dir, "webapp"), ""); err != nil {
 		t.Fatal(err)
 	}
-	var ports []string
-	for range 2 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
-	}
+	first := servertest.FreePorts(t, 2)
+	ports := [2]string{strconv.Itoa(first), strconv.Itoa(first + 1)}
 	for name, text := range map[string]string{"conf/nginx.conf": fmt.Sprintf(ledgersConf, dir, ports[0], ports[1]),
 		target.Name: fmt.Sprintf(ledgersFile, dir, ports[0], ports[1]), "webapp/sql/schema.sql": ledgersSchema} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {

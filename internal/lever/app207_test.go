@@ -53,11 +53,7 @@ func TestCacheSource(t *testing.T) {
 		"files that are only read":  {map[string]string{"main.go": program(fileSource + "\nfunc read() (*os.File, error) { return os.OpenFile(\"a\", os.O_RDONLY, 0) }")}, []string{`"sqlite+cache"`}},
 		"on already":                {map[string]string{"main.go": program("func pool() (*sql.DB, error) { return sql.Open(\"mysql+cache\", \"dsn\") }")}, nil},
 	}
-	sources := map[string]map[string]string{}
-	for name, c := range cases {
-		sources[name] = c.files
-	}
-	apps := loadCases(t, sources, nil)
+	apps := loadEach(t, cases, func(_ string, c sourceCase) map[string]string { return c.files })
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := apps[name].cache()
@@ -193,11 +189,7 @@ func TestApp207(t *testing.T) {
 		"another Open":   {"func Open(a, b string) {}\n\nfunc pool() { Open(\"mysql\", \"dsn\") }", -1},
 		"only a mention": {"var engine = \"mysql\"", -1},
 	}
-	sources := map[string]map[string]string{}
-	for name, c := range cases {
-		sources[name] = map[string]string{"main.go": program(c.body)}
-	}
-	apps := loadCases(t, sources, nil)
+	apps := loadEach(t, cases, func(_ string, c placeCase) map[string]string { return map[string]string{"main.go": program(c.body)} })
 	for name, c := range cases {
 		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp207(Facts{})})
 		if err != nil || len(res.Problems) > 0 {

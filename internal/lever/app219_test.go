@@ -25,11 +25,7 @@ func TestBusyTimeout(t *testing.T) {
 		source: 0,
 		strings.Replace(source, "mode=rw", "mode=rw&_pragma=busy_timeout(5000)", 1): 1,
 	}
-	sources := map[string]map[string]string{}
-	for text := range cases {
-		sources[text] = map[string]string{"main.go": program(text)}
-	}
-	apps := loadCases(t, sources, nil)
+	apps := loadEach(t, cases, func(text string, _ int) map[string]string { return map[string]string{"main.go": program(text)} })
 	for text, want := range cases {
 		res, err := runOn(apps[text].dir, apps[text].pkgs, Facts{}, []*Lever{newApp219(Facts{})})
 		if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != want {

@@ -112,8 +112,8 @@ func (s *CacheSource) add(u *cacheUse) error {
 	return nil
 }
 
-// analyse runs analyzers on the packages of a module folder that have no errors; the
-// graph is nil if there is none.
+// analyse runs analyzers on the packages of a module folder that have no errors. It returns
+// a nil graph if all packages have errors, or without analyzers.
 func analyse(dir string, pkgs []*packages.Package, analyzers ...*analysis.Analyzer) (*checker.Graph, *Result, error) {
 	res := &Result{Files: map[string][]byte{}, Packages: pkgs}
 	sound := res.survey(pkgs)

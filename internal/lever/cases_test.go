@@ -50,6 +50,16 @@ func loadCases(t *testing.T, cases, shared map[string]map[string]string) map[str
 	return apps
 }
 
+// loadEach is loadCases for rows of a table, with the files of each.
+func loadEach[C any](t *testing.T, cases map[string]C, files func(name string, c C) map[string]string) map[string]caseApp {
+	t.Helper()
+	sources := map[string]map[string]string{}
+	for name, c := range cases {
+		sources[name] = files(name, c)
+	}
+	return loadCases(t, sources, nil)
+}
+
 // reload loads the packages of all cases from their files.
 func reload(t *testing.T, apps map[string]caseApp) {
 	t.Helper()

@@ -51,11 +51,9 @@ func TestInterfaceOfProgram(t *testing.T) {
 			"func open(c *counting[int]) *store.Store { return store.New(c) }\n\nfunc main() { open(nil).Name(context.Background(), 1) }\n", false},
 		"a type with another method of that name": {head + "type queue struct{}\n\nfunc (queue) QueryContext(n int) int { return n }\n\nfunc main() { store.New(nil).Name(context.Background(), queue{}.QueryContext(1)) }\n\nvar _ sql.DB\n", true},
 	}
-	sources := map[string]map[string]string{}
-	for name, c := range cases {
-		sources[name] = map[string]string{"main.go": c.main, "store/store.go": storePackage}
-	}
-	apps := loadCases(t, sources, nil)
+	apps := loadEach(t, cases, func(_ string, c interfaceCase) map[string]string {
+		return map[string]string{"main.go": c.main, "store/store.go": storePackage}
+	})
 	for name, c := range cases {
 		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp201(Facts{})})
 		if err != nil || len(res.Problems) > 0 {

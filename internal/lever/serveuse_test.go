@@ -24,11 +24,7 @@ func TestServe(t *testing.T) {
 		"a server":      {body: "\ts := &http.Server{Addr: \":80\", Handler: h{}}\n\t_ = s.ListenAndServe()", want: `Handler: pagegen.Handler(h{})}`},
 		"set elsewhere": {body: "\tvar s = http.Server{Addr: \":80\"}\n\ts.Handler = h{}\n\t_ = s.ListenAndServe()", blocked: "main.go:15: an http.Server gets its handler elsewhere"},
 	}
-	sources := map[string]map[string]string{}
-	for name, c := range cases {
-		sources[name] = serving(c.body)
-	}
-	apps := loadCases(t, sources, nil)
+	apps := loadEach(t, cases, func(_ string, c serveCase) map[string]string { return serving(c.body) })
 	serve := func(name string) (*ServeSource, error) {
 		return serveOf(apps[name].dir, apps[name].pkgs, apps[name].path+"/pagegen")
 	}

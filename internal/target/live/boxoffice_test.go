@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/field"
 	"github.com/iikanji/iikanji/internal/history"
 	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/servertest"
 	"github.com/iikanji/iikanji/internal/target"
 	"github.com/iikanji/iikanji/internal/target/discover"
 	"github.com/iikanji/iikanji/internal/target/machine"
@@ -37,7 +37,7 @@ func boxOffice(t *testing.T, ctx context.Context) (dir, url, source string) {
 	if dir, err = os.MkdirTemp("", "box"); err != nil { // short, because of the socket in it
 		t.Fatal(err)
 	}
-	port := fourPorts(t)
+	port := servertest.FreePorts(t, 4)
 	t.Cleanup(func() {
 		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
 			t.Errorf("stopping: %v\n%s", err, out)
@@ -60,31 +60,6 @@ func boxOffice(t *testing.T, ctx context.Context) (dir, url, source string) {
 		t.Fatalf("start.sh: %v\n%s", err, out)
 	}
 	return dir, "http://127.0.0.1:" + strconv.Itoa(port), source
-}
-
-// fourPorts is the first of four ports that nothing listens at.
-func fourPorts(t *testing.T) int {
-	t.Helper()
-	for range 50 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		first := l.Addr().(*net.TCPAddr).Port
-		free := first+3 < 1<<16
-		for n := 1; n < 4 && free; n++ {
-			next, err := net.Listen("tcp", "127.0.0.1:"+strconv.Itoa(first+n))
-			if free = err == nil; free {
-				next.Close()
-			}
-		}
-		l.Close()
-		if free {
-			return first
-		}
-	}
-	t.Fatal("no four ports in a row are free")
-	return 0
 }
 
 // TestBoxOffice: init finds the gunicorn of a site in Python with its configuration file;
