@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check check-all build install bench test test-together test-arenas test-long test-rest test-race test-alone test-searches test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test check-tests test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -25,8 +25,9 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-# lint runs beside test-alone with the lowest weight of the scheduler (scripts/idle.sh):
-# those tests wait for their servers half of the time, and lint gets what they leave.
+# lint, and then the tests that only compute, run beside the other tests with the lowest
+# weight of the scheduler (scripts/idle.sh): those wait for their servers part of the time,
+# and lint gets what they leave.
 # A quarter of the work of a check is compiling. So each package is compiled once with
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
@@ -44,16 +45,14 @@ check: setup-check
 check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
 	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
-	@scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together
-	@scripts/idle.sh scripts/timed.sh lint $(MAKE) --no-print-directory lint >.cache/lint.log 2>&1 & lint=$$!; \
-	trap 'kill -- -$$lint 2>/dev/null' EXIT INT TERM; \
-	scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone; tests=$$?; \
-	wait $$lint; linted=$$?; \
-	cat .cache/lint.log; \
-	[ $$tests -eq 0 ] && [ $$linted -eq 0 ]
+	@scripts/beside.sh lint -- $(MAKE) --no-print-directory check-tests
 	@scripts/timed.sh test-repeat $(MAKE) --no-print-directory test-repeat
 	@scripts/timed.sh
 	@echo "make check: all passed"
+
+check-tests:
+	@scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together
+	@scripts/beside.sh test-computing -- scripts/timed.sh test-alone $(MAKE) --no-print-directory test-alone
 
 setup:
 	@scripts/setup.sh demo
@@ -90,11 +89,12 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-arenas test-long test-rest test-race test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
+test test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
 
 test:
 	@rm -rf .cache/repeat
 	@$(MAKE) --no-print-directory test-together
+	@$(MAKE) --no-print-directory test-computing
 	@$(MAKE) --no-print-directory test-alone
 	@$(MAKE) --no-print-directory test-repeat
 
@@ -170,8 +170,7 @@ RACE = CGO_ENABLED=1 $(GOTEST) -race $(foreach package,image/jpeg modernc.org/sq
 
 # First the arenas beside the first of the tests with the race detector, then three groups
 # side by side: most tests wait for servers half of their time. In test-long, one long test
-# of cmd takes most of the time. test-rest ends with tests that compute, so that no core is
-# idle at the end.
+# of cmd takes most of the time.
 test-together:
 	@$(MAKE) --no-print-directory -j 3 test-race test-long test-rest
 
@@ -190,11 +189,18 @@ test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
 	$(RACE) -parallel 3 -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
 	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(CONCURRENTIN)
-	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(COMPUTING) $(SERIAL)
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(filter-out $(PATIENT),$(COMPUTING))
+
+# Tests that compute and wait for nothing run beside test-alone, with what it leaves of the
+# CPUs.
+PATIENT = ./internal/tune ./internal/attribute .
+test-computing:
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(PATIENT) $(SERIAL)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run after the others, in two groups side by side: each waits for its servers and
-# for its least times more than half of the time. Nothing else runs beside them but lint.
+# for its least times more than half of the time. Nothing else runs beside them but what
+# scripts/beside.sh starts.
 SEARCHES = ^(TestTuneUnderLoad|TestSQLiteUnderLoad)$$
 
 test-alone:

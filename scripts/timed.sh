@@ -11,7 +11,7 @@ if [ $# -eq 0 ]; then
 		printf "%7.0f  %s\n", $4 - $3, $2
 		if (!first || $3 < first) first = $3
 		if ($4 > last) last = $4
-	} END { printf "%7.0f  in all (lint runs beside test-alone)\n", last - first }' "$times"
+	} END { printf "%7.0f  in all (lint and test-computing run beside other steps)\n", last - first }' "$times"
 	echo
 	echo "seconds  package (the 15 slowest; packages of one step may run side by side)"
 	awk -F'\t' '$1 == "package" { printf "%7.1f  %s\n", $3, $2 }' "$times" | sort -rn | head -n 15

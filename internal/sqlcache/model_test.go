@@ -27,7 +27,7 @@ var server *factstest.Server
 func TestMain(m *testing.M) {
 	flag.Parse()
 	var err error
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	server, err = factstest.Start(ctx, "", "--max-connections=200")
 	if err != nil {

@@ -93,7 +93,7 @@ func TestMutants(t *testing.T) {
 // runMutants runs the program on a server's socket, or on a file of SQLite without the
 // mutants at the places that follow.
 func runMutants(t *testing.T, program string, mutants []mutant, args ...string) {
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Stderr = os.Stderr
