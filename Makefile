@@ -64,7 +64,8 @@ setup-check:
 
 # deadcode and staticcheck take a third less CPU with this value, and staticcheck another
 # sixth without collections below the limit. The two halves take about the same time; each
-# prints when it is over.
+# prints when it is over. staticcheck has the compiler's results for all tests made: with the
+# race detector, the tests need them, too.
 lint lint-code lint-rest: export GOGC ?= 400
 lint lint-code lint-rest: export GOMEMLIMIT = 4GiB
 lint:
@@ -73,7 +74,7 @@ lint:
 lint-code: $(STATICCHECK)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
-	env -u GOMAXPROCS $(STATICCHECK) ./...
+	env -u GOMAXPROCS CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')" $(STATICCHECK) ./...
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
 lint-rest: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
@@ -160,13 +161,14 @@ APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out
 # A test that fails beside others is repeated alone, with the flags before the colon: see
 # docs/adr/0011.
 GOTEST = scripts/repeat.sh note go test -vet=off -ldflags=-s -timeout 60m
-RUNTIME = -u GOGC -u GOMEMLIMIT -u GOMAXPROCS
-TEST = $(GOTEST) -exec 'env $(RUNTIME)' : -parallel 3
+RUNTIME = "$(CURDIR)/scripts/runtime.sh"
+TEST = $(GOTEST) -exec '$(RUNTIME)' : -parallel 3
 # The detector does not look into two packages, which start no goroutine and have no generic
 # function (docs/adr/0013): each program that draws the data of isucondition encodes
 # thousands of JPEGs, and SQLite is C code in the form of Go.
-RACE = CGO_ENABLED=1 $(GOTEST) -race $(foreach package,image/jpeg modernc.org/sqlite/lib,-gcflags='$(package)=-dwarf=false -race=false') \
-	-exec 'env $(RUNTIME) CGO_ENABLED=0' :
+UNWATCHED = image/jpeg modernc.org/sqlite/lib
+RACE = CGO_ENABLED=1 $(GOTEST) -race $(foreach package,$(UNWATCHED),-gcflags='$(package)=-dwarf=false -race=false') \
+	-exec 'env CGO_ENABLED=0 $(RUNTIME)' :
 
 # First the arenas beside the first of the tests with the race detector, then three groups
 # side by side: most tests wait for servers half of their time. In test-long, one long test

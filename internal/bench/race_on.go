@@ -2,4 +2,5 @@
 
 package bench
 
+// raceOn reports whether the race detector is on.
 const raceOn = true
