@@ -25,6 +25,13 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
+# Libraries of the product (a parser of SQL, the browser's protocol, MCP, TOML, /proc), of
+# the arenas' document store and of small apps of tests. No test measures their time.
+SELDOM = github.com/pingcap/tidb github.com/chromedp github.com/modelcontextprotocol github.com/google/jsonschema-go github.com/segmentio \
+	github.com/pelletier/go-toml github.com/prometheus golang.org/x/text golang.org/x/net/http2 \
+	github.com/FerretDB go.mongodb.org github.com/xdg-go go.uber.org/zap go.opentelemetry.io google.golang.org/grpc google.golang.org/genproto github.com/grpc-ecosystem \
+	github.com/redis github.com/gin-gonic github.com/bytedance github.com/goccy github.com/quic-go github.com/go-playground github.com/gabriel-vasile
+
 # lint, and then the tests that only compute, run beside the other tests with the lowest
 # weight of the scheduler (scripts/idle.sh): those wait for their servers part of the time,
 # and lint gets what they leave.
@@ -32,13 +39,15 @@ demo: setup build
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
 # detector itself needs cgo. Nothing reads debug information, which is an eighth of the
-# compiler's work. The go commands collect little garbage (scripts/toolchain.sh); the tests
-# and the apps that they start collect as usual.
+# compiler's work, or the symbols of programs, a third of the linker's. Libraries that run
+# seldom are compiled without optimizations, in half of the time. The go commands collect
+# little garbage (scripts/toolchain.sh); the tests and the apps that they start collect as
+# usual.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
 check: export CGO_ENABLED = 0
-check: export GOFLAGS += -gcflags=all=-dwarf=false
+check: export GOFLAGS += -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)/...=-dwarf=false -N -l')
 check: setup-check
 	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh $(MAKE) --no-print-directory check-all
 
@@ -77,12 +86,12 @@ lint-code: $(STATICCHECK)
 	env -u GOMAXPROCS CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')" $(STATICCHECK) ./...
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
-lint-rest: $(STATICCHECK) $(GOVULNCHECK) $(DEADCODE)
+lint-rest: $(STATICCHECK) $(DEADCODE)
 	@scripts/apps.sh go mod tidy -diff
 	@scripts/apps.sh go vet ./...
 	@scripts/apps.sh $(CURDIR)/$(STATICCHECK) ./...
 	@scripts/deadcode.sh $(DEADCODE)
-	@scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK)
+	@scripts/vuln.sh $(CURDIR)/$(GOVULNCHECK) $(MAKE) --no-print-directory $(GOVULNCHECK)
 
 # Robustness of iikanji lint over foreign code; no part of check.
 lint-world: build
