@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check check-all build install bench test check-tests test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test check-build check-tests test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -25,12 +25,9 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-# Libraries of the product (a parser of SQL, the browser's protocol, MCP, TOML, /proc), of
-# the arenas' document store and of small apps of tests. No test measures their time.
-SELDOM = github.com/pingcap/tidb github.com/chromedp github.com/modelcontextprotocol github.com/google/jsonschema-go github.com/segmentio \
-	github.com/pelletier/go-toml github.com/prometheus golang.org/x/text golang.org/x/net/http2 \
-	github.com/FerretDB go.mongodb.org github.com/xdg-go go.uber.org/zap go.opentelemetry.io google.golang.org/grpc google.golang.org/genproto github.com/grpc-ecosystem \
-	github.com/redis github.com/gin-gonic github.com/bytedance github.com/goccy github.com/quic-go github.com/go-playground github.com/gabriel-vasile
+# Packages of libraries that take longest to compile, and run seldom: a parser of SQL and MCP.
+# A pattern with "..." would cost each of a thousand go commands 8 ms.
+SELDOM = github.com/pingcap/tidb/pkg/parser github.com/pingcap/tidb/pkg/parser/ast github.com/modelcontextprotocol/go-sdk/mcp
 
 # lint, and then the tests that only compute, run beside the other tests with the lowest
 # weight of the scheduler (scripts/idle.sh): those wait for their servers part of the time,
@@ -39,25 +36,30 @@ SELDOM = github.com/pingcap/tidb github.com/chromedp github.com/modelcontextprot
 # the race detector and once without: the binary, lint, the tests and the apps that they
 # build have the same flags. The apps are built without cgo, so everything is; the race
 # detector itself needs cgo. Nothing reads debug information, which is an eighth of the
-# compiler's work, or the symbols of programs, a third of the linker's. Libraries that run
-# seldom are compiled without optimizations, in half of the time. The go commands collect
+# compiler's work, or the symbols of programs, a third of the linker's. Three packages that
+# run seldom are compiled without optimizations, in half of the time. The go commands collect
 # little garbage (scripts/toolchain.sh); the tests and the apps that they start collect as
 # usual.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
 check: export CGO_ENABLED = 0
-check: export GOFLAGS += -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)/...=-dwarf=false -N -l')
-check: setup-check
+check: export GOFLAGS += -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)=-dwarf=false -N -l')
+check:
+	@scripts/setup.sh go
 	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh $(MAKE) --no-print-directory check-all
 
 check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
-	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
+	@$(MAKE) --no-print-directory -j 2 setup-check check-build
 	@scripts/beside.sh lint -- $(MAKE) --no-print-directory check-tests
 	@scripts/timed.sh test-repeat $(MAKE) --no-print-directory test-repeat
 	@scripts/timed.sh
 	@echo "make check: all passed"
+
+# beside setup-check, which waits for packages
+check-build:
+	@scripts/timed.sh build $(MAKE) --no-print-directory build BUILD_FLAGS=
 
 check-tests:
 	@scripts/timed.sh test-together scripts/memory.sh TMPDIR 12 $(MAKE) --no-print-directory test-together
@@ -126,11 +128,11 @@ SERIAL = ./internal/arena ./internal/arena/kit/draw ./internal/arena/kit/files .
 MODEL = ./internal/sqlcache
 
 # These packages compute in one goroutine, several times slower with the race detector:
-# searches on a simulated site, rules, levers, settings of apps, and the tests of this
-# repository as a whole. Only the tests in CONCURRENT, which are in CONCURRENTIN, start
-# goroutines, and run with the detector (TestComputing checks that). So does a whole
-# search: TestTuneUnderLoad.
-COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv
+# searches on a simulated site, rules, levers, settings of apps, parsers and editors of
+# configurations and sources, tables of runs, and the tests of this repository as a whole.
+# Only the tests in CONCURRENT, which are in CONCURRENTIN, start goroutines, and run with the
+# detector (TestComputing checks that). So does a whole search: TestTuneUnderLoad.
+COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv ./internal/appserver ./internal/change/nginxedit ./internal/errorlog ./internal/gosource ./internal/hostproc ./internal/ladder ./internal/nginx ./internal/summary ./internal/timeline ./internal/window
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 CONCURRENTIN = ./internal/tune ./internal/diagnose
 
@@ -200,13 +202,13 @@ test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -skip '$(REAL)|$(LONG)' $(LATER) $(ARENAS)
 	$(RACE) -parallel 3 -skip 'TestMutants' $(MODEL) -rounds 40 -file-rounds 20
 	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(CONCURRENTIN)
-	$(TEST) -p 2 -skip '$(CONCURRENT)' $(filter-out $(PATIENT),$(COMPUTING))
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(SERVERS)
 
-# Tests that compute and wait for nothing run beside test-alone, with what it leaves of the
-# CPUs.
-PATIENT = ./internal/tune ./internal/attribute .
+# Tests that compute run beside test-alone, with what it leaves of the CPUs, except for these
+# packages: their servers and apps have to answer in time.
+SERVERS = ./internal/lever ./internal/diagnose ./internal/change/appenv
 test-computing:
-	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(PATIENT) $(SERIAL)
+	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(filter-out $(SERVERS),$(COMPUTING)) $(SERIAL)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
 # They run after the others, in two groups side by side: each waits for its servers and

@@ -1,7 +1,13 @@
 #!/bin/sh
 # Installs missing Debian packages and prints their names. Without root it only
-# prints them and fails. Usage: scripts/setup.sh demo|check
+# prints them and fails. With "go" it only looks for Go. Usage: scripts/setup.sh go|demo|check
 set -eu
+
+if ! command -v go >/dev/null 2>&1; then
+	echo "iikanji: Go 1.26 or newer is needed to build, and go is not in PATH" >&2
+	exit 1
+fi
+[ "${1:-demo}" != go ] || exit 0
 
 need=""
 want() { # want COMMAND PACKAGE
@@ -37,10 +43,6 @@ if [ "${1:-demo}" = check ]; then
 	done
 	want zsh zsh
 	want fish fish
-fi
-if ! command -v go >/dev/null 2>&1; then
-	echo "iikanji: Go 1.26 or newer is needed to build, and go is not in PATH" >&2
-	exit 1
 fi
 [ -n "$need" ] || exit 0
 

@@ -275,19 +275,30 @@ func TestSQLiteUnderLoad(t *testing.T) {
 	l.run(t, "revert", "--all")
 	same(t, "reverted", filesBelow(t, l.dir), before)
 
+	// On a busy machine, the last check of a search may rightly drop what is not proven by
+	// so short runs: the second search has longer ones.
+	if !l.searchIndex(t, 400*time.Millisecond) && !l.searchIndex(t, 1500*time.Millisecond) {
+		t.Errorf("two searches kept no index: %d originals have one", l.indexed(t))
+	}
+	l.run(t, "revert", "--all")
+	same(t, "the search reverted", filesBelow(t, l.dir), before)
+}
+
+// searchIndex has tune search with runs of a length, and reports whether it kept an index
+// of all originals.
+func (l ledgers) searchIndex(t *testing.T, length time.Duration) bool {
+	t.Helper()
+	o := tune.TuneOptions{Short: length, Full: length, Watch: time.Second, Pairs: 2}
+	text := l.run(t, "tune", "--short", o.Short.String(), "--full", o.Full.String(), "--watch", o.Watch.String(), "--pairs", "2", "--time", o.LeastTime().String(), "--json")
 	var out tune.Outcome
-	text := l.run(t, "tune", "--short", "400ms", "--full", "400ms", "--watch", "1s", "--pairs", "2", "--time", tune.TuneOptions{Short: 400 * time.Millisecond, Watch: time.Second, Pairs: 2}.LeastTime().String(), "--json")
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&out); err != nil && err != io.EOF {
 		t.Fatalf("%v: %.500s", err, text)
 	}
 	kept := false
 	for _, a := range out.Attempts {
-		kept = kept || a.Verdict.Call == iikanji.Keep && a.Remedy.Kind == "ddl"
+		// Alone, or together with others: then the remedy has several kinds.
+		kept = kept || a.Verdict.Call == iikanji.Keep && strings.Contains(a.Says, "add index")
 		t.Logf("%s: %s %s", a.Says, a.Verdict.Call, a.Skipped)
 	}
-	if !kept || l.indexed(t) < ledgersTenants {
-		t.Errorf("the search kept no index: %d originals have one", l.indexed(t))
-	}
-	l.run(t, "revert", "--all")
-	same(t, "the search reverted", filesBelow(t, l.dir), before)
+	return kept && l.indexed(t) == ledgersTenants
 }
