@@ -85,7 +85,7 @@ lint:
 lint-code: $(STATICCHECK)
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
-	env -u GOMAXPROCS CGO_ENABLED=1 GOFLAGS="$$GOFLAGS -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')" $(STATICCHECK) ./...
+	env -u GOMAXPROCS CGO_ENABLED=1 GOFLAGS="$$GOFLAGS $(WITHRACE)" $(STATICCHECK) ./...
 	@n=$$(wc -l <README.md); if [ $$n -gt 200 ]; then echo "README.md has $$n lines, 200 are allowed"; exit 1; fi
 
 lint-rest: $(STATICCHECK) $(DEADCODE)
@@ -178,8 +178,8 @@ TEST = $(GOTEST) -exec '$(RUNTIME)' : -parallel 3
 # function (docs/adr/0013): each program that draws the data of isucondition encodes
 # thousands of JPEGs, and SQLite is C code in the form of Go.
 UNWATCHED = image/jpeg modernc.org/sqlite/lib
-RACE = CGO_ENABLED=1 $(GOTEST) -race $(foreach package,$(UNWATCHED),-gcflags='$(package)=-dwarf=false -race=false') \
-	-exec 'env CGO_ENABLED=0 $(RUNTIME)' :
+WITHRACE = -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')
+RACE = CGO_ENABLED=1 $(GOTEST) $(WITHRACE) -exec 'env CGO_ENABLED=0 $(RUNTIME)' :
 
 # First the arenas beside the first of the tests with the race detector, then three groups
 # side by side: most tests wait for servers half of their time. In test-long, one long test
