@@ -34,17 +34,18 @@ SELDOM = github.com/pingcap/tidb/pkg/parser github.com/pingcap/tidb/pkg/parser/a
 # and lint gets what they leave.
 # A quarter of the work of a check is compiling. So each package is compiled once with
 # the race detector and once without: the binary, lint, the tests and the apps that they
-# build have the same flags. The apps are built without cgo, so everything is; the race
-# detector itself needs cgo. Nothing reads debug information, which is an eighth of the
-# compiler's work, or the symbols of programs, a third of the linker's. Three packages that
-# run seldom are compiled without optimizations, in half of the time. The go commands collect
-# little garbage (scripts/toolchain.sh); the tests and the apps that they start collect as
-# usual.
+# build have the same flags. Paths are trimmed, so that another clone of the repository and
+# another folder of an app find what was compiled for this one. The apps are built without
+# cgo, so everything is; the race detector itself needs cgo. Nothing reads debug
+# information, which is an eighth of the compiler's work, or the symbols of programs, a third
+# of the linker's. Three packages that run seldom are compiled without optimizations, in half
+# of the time. The go commands collect little garbage (scripts/toolchain.sh); the tests and
+# the apps that they start collect as usual.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
 check: export CGO_ENABLED = 0
-check: export GOFLAGS += -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)=-dwarf=false -N -l')
+check: export GOFLAGS += -trimpath -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)=-dwarf=false -N -l')
 check:
 	@scripts/setup.sh go
 	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh $(MAKE) --no-print-directory check-all

@@ -14,7 +14,6 @@ if [ -n "${GOCACHE_MEMORY:-}" ] && [ -z "${GOCACHEPROG:-}" ]; then
 	*)
 		go build -o "$program" ./scripts/gocache
 		export GOCACHEPROG="$program -memory $GOCACHE_MEMORY/go -disk $disk"
-		export STATICCHECK_CACHE="${STATICCHECK_CACHE:-$GOCACHE_MEMORY/staticcheck}"
 		;;
 	esac
 fi

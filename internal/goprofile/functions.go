@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/iikanji/iikanji"
+	"golang.org/x/mod/modfile"
 )
 
 // A Function is the CPU time of one function of the app, or of one package that the
@@ -43,7 +46,7 @@ func Functions(data []byte, source string) ([]Function, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("reading the CPU profile: it has no times")
 	}
-	s := &sums{source: source, functions: map[string]*Function{}, lines: map[string]map[int]time.Duration{}, within: map[string]map[string]time.Duration{}}
+	s := &sums{source: source, trimmed: trimmedPath(source), functions: map[string]*Function{}, lines: map[string]map[int]time.Duration{}, within: map[string]map[string]time.Duration{}}
 	for _, sample := range p.Sample {
 		if at < len(sample.Value) {
 			s.add(framesOf(sample), time.Duration(sample.Value[at]))
@@ -75,6 +78,7 @@ func framesOf(s *profile.Sample) []frame {
 // sums are the times by function and by package.
 type sums struct {
 	source    string
+	trimmed   string // of a source that was built with -trimpath; "" outside a module
 	total     time.Duration
 	functions map[string]*Function
 	lines     map[string]map[int]time.Duration
@@ -146,15 +150,33 @@ func packagesOf(stack []frame, own func(file string) bool) []string {
 
 // isOwn reports whether a file is in the app's source.
 func (s *sums) isOwn(file string) bool {
-	return strings.HasPrefix(file, s.source+string(filepath.Separator)) && filepath.Base(file) != FileName
+	return s.relative(file) != file && filepath.Base(file) != FileName
 }
 
+// relative is the path of a file of the app below its source; other files keep theirs.
 func (s *sums) relative(file string) string {
-	rel, err := filepath.Rel(s.source, file)
-	if err != nil {
-		return file
+	for _, folder := range []string{s.source, s.trimmed} {
+		if rel, below := strings.CutPrefix(file, folder+"/"); below && folder != "" {
+			return rel
+		}
 	}
-	return filepath.ToSlash(rel)
+	return file
+}
+
+// trimmedPath is what go build -trimpath writes into a program in place of the path of a
+// folder of its main module: the module's path, and the folder's within the module.
+func trimmedPath(source string) string {
+	root := moduleOf(source)
+	body, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return ""
+	}
+	module := modfile.ModulePath(body)
+	rel, err := filepath.Rel(root, source)
+	if err != nil || module == "" {
+		return ""
+	}
+	return path.Join(module, filepath.ToSlash(rel))
 }
 
 // result lists what took a considerable share.

@@ -58,8 +58,17 @@ func main() {
 }
 `
 
-// TestProfile builds an app with the probe, profiles it and finds its functions.
+// TestProfile profiles an app whose program has the paths of its source, and one that was
+// built with -trimpath. The compiler's flag names the files so; that of go build would
+// compile the standard library anew.
 func TestProfile(t *testing.T) {
+	t.Run("paths", func(t *testing.T) { profiles(t, false) })
+	t.Run("trimmed", func(t *testing.T) { profiles(t, true) })
+}
+
+// profiles builds an app with the probe, profiles it and finds its functions.
+func profiles(t *testing.T, trimmed bool) {
+	t.Helper()
 	dir, err := os.MkdirTemp("", "profile") // short, because of the socket in it
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +90,11 @@ func TestProfile(t *testing.T) {
 	if _, _, err := Probe(source, socket); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a second probe: %v", err)
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "app"), ".")
+	named := source
+	if trimmed {
+		named = "example.org/busy"
+	}
+	build := exec.Command("go", "build", "-gcflags=example.org/busy=-trimpath="+source+"=>"+named, "-o", filepath.Join(dir, "app"), ".")
 	build.Dir = source
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -49,10 +49,16 @@ func Probe(source, socket string) (path string, body []byte, err error) {
 // hasQueryCache reports whether the module of a folder has the package that iikanji
 // sqlcache generates, in the folder that tune gives it.
 func hasQueryCache(source string) bool {
-	for dir := source; ; dir = filepath.Dir(dir) {
+	_, err := os.Stat(filepath.Join(moduleOf(source), "sqlcache", "app_plan.go"))
+	return err == nil
+}
+
+// moduleOf is the nearest folder with a go.mod, from a folder upwards; the root folder if
+// there is none.
+func moduleOf(folder string) string {
+	for dir := folder; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
-			_, err := os.Stat(filepath.Join(dir, "sqlcache", "app_plan.go"))
-			return err == nil
+			return dir
 		}
 	}
 }

@@ -29,11 +29,11 @@ func TestMainFile(t *testing.T) {
 		return program
 	}
 	s := &search{host: host.Local{}}
-	if got := s.mainFile(build("plain", "-ldflags=-s -w")); got != filepath.Join(source, "main.go") {
+	// The compiler's flag names the file as go build does without -trimpath, and with it. That
+	// flag itself would compile the standard library anew.
+	if got := s.mainFile(build("plain", "-ldflags=-s -w", "-gcflags=far/away=-trimpath=")); got != filepath.Join(source, "main.go") {
 		t.Errorf("the source of main is %q", got)
 	}
-	// The compiler's flag names the file as go build -trimpath does, which would compile
-	// the standard library anew.
 	if got := s.mainFile(build("trimmed", "-gcflags=far/away=-trimpath="+source+"=>far/away")); got != "" {
 		t.Errorf("a program without paths has its source in %q", got)
 	}
