@@ -133,7 +133,7 @@ MODEL = ./internal/sqlcache
 # configurations and sources, tables of runs, and the tests of this repository as a whole.
 # Only the tests in CONCURRENT, which are in CONCURRENTIN, start goroutines, and run with the
 # detector (TestComputing checks that). So does a whole search: TestTuneUnderLoad.
-COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv ./internal/appserver ./internal/change/nginxedit ./internal/errorlog ./internal/gosource ./internal/hostproc ./internal/ladder ./internal/nginx ./internal/summary ./internal/timeline ./internal/window
+COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv ./internal/appserver ./internal/change/nginxedit ./internal/errorlog ./internal/gosource ./internal/hostproc ./internal/ladder ./internal/nginx ./internal/summary ./internal/timeline ./internal/window ./internal/target/sourcedb
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 CONCURRENTIN = ./internal/tune ./internal/diagnose
 
@@ -182,17 +182,17 @@ UNWATCHED = image/jpeg modernc.org/sqlite/lib
 WITHRACE = -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')
 RACE = CGO_ENABLED=1 $(GOTEST) $(WITHRACE) -exec 'env CGO_ENABLED=0 $(RUNTIME)' :
 
-# First the arenas beside the first of the tests with the race detector, then three groups
-# side by side: most tests wait for servers half of their time. In test-long, one long test
-# of cmd takes most of the time.
+# Three groups side by side: most tests wait for servers half of their time. In test-long, one
+# long test of cmd takes most of the time. In test-rest, the arenas come first, since their
+# tests take longest.
 test-together:
 	@$(MAKE) --no-print-directory -j 3 test-race test-long test-rest
 
 test-arenas:
 	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
 
-test-long: test-arenas
-	$(TEST) -p 2 -run '$(LONG)' $(LONGIN)
+test-long:
+	$(TEST) -p 2 -run '$(LONG)' $(filter-out $(READERS),$(LONGIN))
 	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
 test-race:
@@ -205,10 +205,13 @@ test-rest: test-arenas
 	$(RACE) -parallel 3 -p 1 -run '$(CONCURRENT)' $(CONCURRENTIN)
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(SERVERS)
 
-# Tests that compute run beside test-alone, with what it leaves of the CPUs, except for these
-# packages: their servers and apps have to answer in time.
+# Tests that compute run beside test-alone, with what it leaves of the CPUs: those in
+# COMPUTING and the long ones of the readers of logs. The packages in SERVERS do not: their
+# servers and apps have to answer in time.
 SERVERS = ./internal/lever ./internal/diagnose ./internal/change/appenv
+READERS = ./internal/accesslog ./internal/slowlog
 test-computing:
+	$(TEST) -p 2 -run '$(LONG)' $(READERS)
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(filter-out $(SERVERS),$(COMPUTING)) $(SERIAL)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.

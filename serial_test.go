@@ -238,13 +238,28 @@ func concurrent(t *testing.T, dir string, tests bool) (found []string) {
 	t.Helper()
 	for _, f := range goFiles(t, dir, tests) {
 		for _, i := range f.Imports {
-			if path, err := strconv.Unquote(i.Path.Value); err == nil && slices.Contains(manyGoroutines, path) {
+			if path, err := strconv.Unquote(i.Path.Value); err == nil && slices.Contains(manyGoroutines, path) && !(path == "net" && onlyAddresses(f)) {
 				found = append(found, "import "+path)
 			}
 		}
 		found = append(found, goroutines(f)...)
 	}
 	return found
+}
+
+// onlyAddresses reports whether a file uses nothing of package net but the functions that
+// join and split addresses.
+func onlyAddresses(f *ast.File) bool {
+	only := true
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "net" && s.Sel.Name != "JoinHostPort" && s.Sel.Name != "SplitHostPort" {
+				only = false
+			}
+		}
+		return true
+	})
+	return only
 }
 
 // goroutines lists the statements of a file that start goroutines.

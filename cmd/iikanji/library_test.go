@@ -31,7 +31,8 @@ func startLibrary(t *testing.T) (dir, url string) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", filepath.Join(source, "start.sh"), dir)
 	// The programs have the paths of their source, whatever GOFLAGS says of -trimpath.
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" -gcflags=library/...=-trimpath=", "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", servertest.FreePorts(t, 5)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
+	paths := fmt.Sprintf(` "-gcflags=library/...='-trimpath=%[1]s=>%[1]s'"`, source)
+	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+paths, "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", servertest.FreePorts(t, 5)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
 	t.Cleanup(func() {
 		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
 			t.Logf("stopping the library: %v\n%s", err, out)

@@ -30,8 +30,9 @@ func TestMainFile(t *testing.T) {
 	}
 	s := &search{host: host.Local{}}
 	// The compiler's flag names the file as go build does without -trimpath, and with it. That
-	// flag itself would compile the standard library anew.
-	if got := s.mainFile(build("plain", "-ldflags=-s -w", "-gcflags=far/away=-trimpath=")); got != filepath.Join(source, "main.go") {
+	// flag itself would compile the standard library anew. The folder in the flag keeps apart
+	// what go build with -trimpath would take for the same package.
+	if got := s.mainFile(build("plain", "-ldflags=-s -w", "-gcflags=far/away=-trimpath="+source+"=>"+source)); got != filepath.Join(source, "main.go") {
 		t.Errorf("the source of main is %q", got)
 	}
 	if got := s.mainFile(build("trimmed", "-gcflags=far/away=-trimpath="+source+"=>far/away")); got != "" {
