@@ -182,16 +182,16 @@ UNWATCHED = image/jpeg modernc.org/sqlite/lib
 WITHRACE = -race $(foreach package,$(UNWATCHED),'-gcflags=$(package)=-dwarf=false -race=false')
 RACE = CGO_ENABLED=1 $(GOTEST) $(WITHRACE) -exec 'env CGO_ENABLED=0 $(RUNTIME)' :
 
-# Three groups side by side: most tests wait for servers half of their time. In test-long, one
-# long test of cmd takes most of the time. In test-rest, the arenas come first, since their
-# tests take longest.
+# First the arenas beside the first of the tests with the race detector, then three groups
+# side by side: most tests wait for servers half of their time. In test-long, one long test
+# of cmd takes most of the time.
 test-together:
 	@$(MAKE) --no-print-directory -j 3 test-race test-long test-rest
 
 test-arenas:
 	$(TEST) -p 2 -run '$(REAL)' $(ARENAS)
 
-test-long:
+test-long: test-arenas
 	$(TEST) -p 2 -run '$(LONG)' $(filter-out $(READERS),$(LONGIN))
 	$(TEST) -p 2 -run 'Conformance' $(KINDS)
 
