@@ -276,10 +276,15 @@ func TestSQLiteUnderLoad(t *testing.T) {
 	l.run(t, "revert", "--all")
 	same(t, "reverted", filesBelow(t, l.dir), before)
 
-	// On a busy machine, a search of the least time may rightly drop what one short run does
-	// not prove. The second search has longer runs, and time to try the index again.
-	if !l.searchIndex(t, 400*time.Millisecond, 1) && !l.searchIndex(t, 1500*time.Millisecond, 3) {
-		t.Errorf("two searches kept no index: %d originals have one", l.indexed(t))
+	// On a busy machine, a search may rightly drop what short runs do not prove. A search after
+	// it in the same folder would not try that again: the second one has a folder of its own, and
+	// longer runs.
+	kept := l.searchIndex(t, 400*time.Millisecond, 2)
+	if !kept {
+		kept = ledgers{filepath.Join(workFolder(t), "again")}.searchIndex(t, 1500*time.Millisecond, 3)
+	}
+	if !kept {
+		t.Error("two searches kept no index")
 	}
 	l.run(t, "revert", "--all")
 	same(t, "the search reverted", filesBelow(t, l.dir), before)
