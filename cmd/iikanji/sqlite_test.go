@@ -279,11 +279,8 @@ func TestSQLiteUnderLoad(t *testing.T) {
 	// On a busy machine, a search may rightly drop what short runs do not prove. A search after
 	// it in the same folder would not try that again: the second one has a folder of its own, and
 	// longer runs.
-	kept := l.searchIndex(t, 400*time.Millisecond, 2)
-	if !kept {
-		kept = ledgers{filepath.Join(workFolder(t), "again")}.searchIndex(t, 1500*time.Millisecond, 3)
-	}
-	if !kept {
+	other := ledgers{filepath.Join(workFolder(t), "ledgers")}
+	if !l.searchIndex(t, 400*time.Millisecond, 2) && !other.searchIndex(t, 1500*time.Millisecond, 3) {
 		t.Error("two searches kept no index")
 	}
 	l.run(t, "revert", "--all")

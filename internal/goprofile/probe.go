@@ -53,8 +53,8 @@ func hasQueryCache(source string) bool {
 	return err == nil
 }
 
-// moduleOf is the nearest folder with a go.mod, from a folder upwards; the root folder if
-// there is none.
+// moduleOf is the nearest folder with a go.mod, from a folder upwards. Without such a folder,
+// it is the root of the file system.
 func moduleOf(folder string) string {
 	for dir := folder; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil || dir == filepath.Dir(dir) {
