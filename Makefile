@@ -41,6 +41,7 @@ SELDOM = github.com/pingcap/tidb/pkg/parser github.com/pingcap/tidb/pkg/parser/a
 # of the linker's. Three packages that run seldom are compiled without optimizations, in half
 # of the time. The go commands collect little garbage (scripts/toolchain.sh); the tests and
 # the apps that they start collect as usual.
+# Linked programs are kept, too (scripts/links.sh): two hundred programs of tests and apps.
 # What go commands and the first tests write is in memory where the machine has much of it
 # (scripts/memory.sh, scripts/gocache.sh); the tests that measure a site under load have a
 # real disk.
@@ -48,7 +49,7 @@ check: export CGO_ENABLED = 0
 check: export GOFLAGS += -trimpath -ldflags=-s -gcflags=all=-dwarf=false $(foreach path,$(SELDOM),'-gcflags=$(path)=-dwarf=false -N -l')
 check:
 	@scripts/setup.sh go
-	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh $(MAKE) --no-print-directory check-all
+	@scripts/memory.sh GOCACHE_MEMORY 16 scripts/toolchain.sh scripts/gocache.sh scripts/links.sh 8 24 $(MAKE) --no-print-directory check-all
 
 check-all:
 	@mkdir -p .cache && rm -rf .cache/times .cache/repeat
