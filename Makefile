@@ -226,11 +226,11 @@ test-alone:
 
 test-searches:
 	$(RACE) -p 1 -run '$(SEARCHES)' ./cmd/iikanji
-	$(RACE) -p 1 -run 'UnderLoad$$' \
-		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u | grep -v '^./cmd/iikanji$$')
 
 test-loads:
 	$(RACE) -p 1 -run 'UnderLoad$$' -skip '$(SEARCHES)' ./cmd/iikanji
+	$(RACE) -p 1 -run 'UnderLoad$$' \
+		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u | grep -v '^./cmd/iikanji$$')
 
 # Tests that failed beside others, one after the other.
 test-repeat:
