@@ -44,6 +44,7 @@ func TestVarnish(t *testing.T) {
 	}
 	t.Run("writes", func(t *testing.T) { testWrites(t, s) })
 	t.Run("linear", func(t *testing.T) { testLinear(t, s) })
+	t.Run("bans", func(t *testing.T) { testBans(t, s) })
 	t.Run("cookies ignored", func(t *testing.T) {
 		if a, b := s.body(t, "/article/c", "Cookie", "a=1"), s.body(t, "/article/c", "Cookie", "a=2"); a != b {
 			t.Errorf("%q and %q", a, b)
@@ -204,15 +205,15 @@ func testLinear(t *testing.T, s *testSite) {
 	var mu sync.Mutex
 	reads := 0
 	end := time.Now().Add(2 * time.Second)
-	for i := range 6 {
+	for i := range 8 {
 		clients.Go(func() {
 			for k := 0; time.Now().Before(end); k++ {
-				if i == 0 {
+				if i < 3 { // several writes at a time
 					if _, _, err := s.send("POST", "/comment/1"); err != nil {
 						t.Error(err)
 						return
 					}
-					time.Sleep(7 * time.Millisecond)
+					time.Sleep(time.Duration(i) * 7 * time.Millisecond)
 					continue
 				}
 				var least int64
@@ -243,6 +244,49 @@ func testLinear(t *testing.T, s *testSite) {
 	if asked := s.asked.Load() - before; reads < 20 {
 		t.Errorf("%d reads, the app had %d requests", reads, asked)
 	}
+}
+
+// testBans: no ban of a write replaces another one, which a request may be comparing its
+// object with, and Varnish removes the bans and the pages of older generations.
+func testBans(t *testing.T, s *testSite) {
+	const writes = 20
+	before := s.counter(t, "MAIN.bans_added")
+	for range writes {
+		s.body(t, "/article/1")
+		if _, _, err := s.send("POST", "/comment/1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if added, same := s.counter(t, "MAIN.bans_added")-before, s.counter(t, "MAIN.bans_dups"); added != writes || same != 0 {
+		t.Errorf("%d writes: %d bans, %d of them replaced another one", writes, added, same)
+	}
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(400 * time.Millisecond) {
+		bans, objects := s.counter(t, "MAIN.bans"), s.counter(t, "MAIN.n_object")
+		if bans <= writes/4 && objects < writes { // the bans of the last second stay
+			return
+		}
+		if _, _, err := s.send("POST", "/comment/1"); err != nil { // a ban wakes the ban lurker
+			t.Fatal(err)
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%d bans and %d objects are left", bans, objects)
+		}
+	}
+}
+
+// counter is a counter of Varnish.
+func (s *testSite) counter(t *testing.T, name string) int {
+	t.Helper()
+	out, err := exec.Command("varnishstat", "-n", filepath.Join(s.dir, "varnish"), "-1", "-f", name).CombinedOutput()
+	fields := strings.Fields(string(out))
+	if err != nil || len(fields) < 2 || fields[0] != name {
+		t.Fatalf("varnishstat: %v\n%s", err, out)
+	}
+	n, err := strconv.Atoi(fields[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
 
 // testESI: a fragment is a part of the page, and a page without a length closes its

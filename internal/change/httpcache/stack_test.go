@@ -72,7 +72,7 @@ func shop(t *testing.T) *arena.Arena {
 		t.Fatal(err)
 	}
 	pages := a.Service("pages")
-	pages.Start, pages.Check = append(pages.Start, "-p", quick), append(pages.Check, "-p", quick)
+	pages.Start, pages.Check = append(pages.Start, quick()...), append(pages.Check, quick()...)
 	return a
 }
 

@@ -18,10 +18,20 @@ import (
 // generation, and no page of the old one: also not a page whose fetch began before
 // the write and ended after it, which a ban or a purge of pages would miss.
 // vcl_recv first looks the generation up, vcl_deliver restarts the request with it.
+//
+// The write drops it by a ban whose expression has the write's own id. Of two bans with the
+// same expression, Varnish evaluates the later one only (parameter ban_dups). If that one
+// comes while a lookup compares the object with the bans before it, the lookup evaluates
+// neither and finds the old generation: clients that read and write side by side got old
+// pages every few seconds. The bans also match the pages, so that Varnish's ban lurker removes
+// the old ones, and then the bans, after a minute.
 const (
 	stepHeader       = "X-Iikanji-Step"
 	generationHeader = "X-Iikanji-Generation"
 )
+
+// anyGeneration is the value of generationHeader in kept pages.
+const anyGeneration = "page"
 
 // vcl is the text of a program for Varnish 6 or 7. The rest of each subroutine is
 // Varnish's built-in one: it passes requests with credentials, and keeps no answer
@@ -185,7 +195,7 @@ func (p *program) fetchError(b *strings.Builder) {
 `+again+`# The app may have written although it did not answer.
 sub iikanji_written {
     if (bereq.method != "GET" && bereq.method != "HEAD" && bereq.method != "OPTIONS") {
-        ban("obj.http.%[2]s ~ .");
+        ban("obj.http.%[2]s ~ . && obj.http.%[2]s != " + bereq.xid);
     }
 }
 
@@ -207,7 +217,7 @@ sub vcl_backend_response {
 `)
 	fmt.Fprintf(b, "    unset beresp.http.%s;\n", generationHeader)
 	if p.purge {
-		b.WriteString("    call iikanji_written;\n")
+		fmt.Fprintf(b, "    call iikanji_written;\n    set beresp.http.%s = \"%s\";\n", generationHeader, anyGeneration)
 	}
 	b.WriteString(`    if (bereq.uncacheable) {
         return (deliver);
@@ -260,7 +270,7 @@ func duration(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(
 func (p *program) deliver(b *strings.Builder) {
 	b.WriteString("sub vcl_deliver {\n")
 	if p.purge {
-		fmt.Fprintf(b, "    if (req.http.%[1]s) {\n        set req.http.%[2]s = resp.http.%[2]s;\n        return (restart);\n    }\n", stepHeader, generationHeader)
+		fmt.Fprintf(b, "    if (req.http.%[1]s) {\n        set req.http.%[2]s = resp.http.%[2]s;\n        return (restart);\n    }\n    unset resp.http.%[2]s;\n", stepHeader, generationHeader)
 	}
 	b.WriteString("    unset resp.http.X-Varnish;\n    unset resp.http.Via;\n}\n")
 }
