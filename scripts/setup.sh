@@ -23,6 +23,7 @@ if [ "${1:-demo}" = check ]; then
 	want memcached memcached
 	want redis-server redis-server
 	want varnishd varnish
+	want tcc tcc # compiles the programs of Varnish in the tests of httpcache
 	want sqlite3 sqlite3
 	want ruby ruby
 	want puma puma
