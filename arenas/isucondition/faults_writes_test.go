@@ -86,7 +86,7 @@ func queued() arenatest.Hook {
 
 // loadFaults appear under load only.
 var loadFaults = []arenatest.Fault{
-	{Name: "load: trend going backwards", UnderLoad: true, Set: fewUsers, Want: by("trend-backwards"), Also: by("trend-shrunk"), Spoil: oldTrend},
+	{Name: "load: trend going backwards", UnderLoad: true, Set: fewUsers, Want: by("trend-backwards"), Also: by("trend-shrunk", "trend-missing"), Spoil: oldTrend},
 	{Name: "load: trend losing an ISU", UnderLoad: true, Set: fewUsers, Want: by("trend-shrunk"), Also: by("trend-missing"), Spoil: shrunkTrend},
 	{Name: "load: trend ahead of its ISU", UnderLoad: true, Set: fewUsers, Want: by("trend-unknown"), Also: by("trend-order"),
 		Spoil: loaded("/api/trend", func(_ *arenatest.Exchange, v []object) []object {

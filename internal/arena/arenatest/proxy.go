@@ -2,6 +2,7 @@ package arenatest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -108,6 +109,7 @@ type Proxy struct {
 
 	left atomic.Int64 // exchanges until done is called
 	done atomic.Value // func()
+	open atomic.Int64 // connections of clients
 }
 
 // NewProxy starts a proxy in front of a target such as "http://127.0.0.1:8080".
@@ -123,7 +125,14 @@ func NewProxy(target string) (*Proxy, error) {
 	}
 	p.Spoil(nil)
 	p.SetPhase("")
-	p.server = &http.Server{Handler: p}
+	p.server = &http.Server{Handler: p, ConnState: func(_ net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			p.open.Add(1)
+		case http.StateClosed, http.StateHijacked:
+			p.open.Add(-1)
+		}
+	}}
 	go p.server.Serve(l) // ends with Close
 	return p, nil
 }
@@ -156,6 +165,35 @@ func (p *Proxy) answered() {
 	}
 }
 
+// knock is the header of a request that the proxy answers itself.
+const knock = "X-Arenatest-Knock"
+
+// Quiet waits until the connections of earlier clients are over, with their exchanges: a
+// benchmarker that ends leaves requests behind, and the app must not answer them in the next
+// run. Connections are accepted in their order, so that none of earlier clients is left when
+// a further one has been answered.
+func (p *Proxy) Quiet(ctx context.Context) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.URL(), nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set(knock, "1")
+	r.Close = true
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return fmt.Errorf("asking the proxy: %w", err)
+	}
+	res.Body.Close()
+	for p.open.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d connections to the proxy stay open: %w", p.open.Load(), ctx.Err())
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return nil
+}
+
 // Close ends the proxy and its connections.
 func (p *Proxy) Close() {
 	p.server.Close()
@@ -164,6 +202,9 @@ func (p *Proxy) Close() {
 
 // ServeHTTP handles one exchange.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get(knock) != "" {
+		return
+	}
 	defer p.answered()
 	body, err := io.ReadAll(r.Body)
 	if err != nil {

@@ -212,3 +212,46 @@ func TestVerdict(t *testing.T) {
 		}
 	}
 }
+
+// TestQuiet: a client gives up while its request is on the way. Quiet waits until the target
+// has answered it.
+func TestQuiet(t *testing.T) {
+	came, answer := make(chan struct{}), make(chan struct{})
+	target := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		close(came)
+		<-answer
+	}))
+	defer target.Close()
+	p, err := NewProxy(target.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Quiet(t.Context()); err != nil {
+		t.Fatalf("without any client: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, p.URL(), strings.NewReader("sent"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan error)
+	go func() {
+		_, err := (&http.Client{Transport: &http.Transport{}}).Do(r)
+		gone <- err
+	}()
+	<-came
+	cancel()
+	if err := <-gone; !errors.Is(err, context.Canceled) {
+		t.Fatalf("the client: %v", err)
+	}
+	short, end := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer end()
+	if err := p.Quiet(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("while the target works: %v", err)
+	}
+	close(answer)
+	if err := p.Quiet(t.Context()); err != nil {
+		t.Errorf("after its answer: %v", err)
+	}
+}

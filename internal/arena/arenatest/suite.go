@@ -139,6 +139,9 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.load+2*time.Minute)
 	defer cancel()
+	if err := s.proxy.Quiet(ctx); err != nil {
+		t.Fatal(err)
+	}
 	s.proxy.SetPhase(scenario.Prepare)
 	if o.load > 0 {
 		end := sync.OnceFunc(func() { s.proxy.CountDown(afterFault, cancel) })
