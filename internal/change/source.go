@@ -1,9 +1,14 @@
 package change
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/iikanji/iikanji/internal/host"
 )
 
 // SourceOf returns the source folder of a service, with links resolved. It must
@@ -30,4 +35,17 @@ func (s *Site) SourceOf(service string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+}
+
+// GoModule is the import path of the Go module in a folder.
+func GoModule(h host.Host, dir string) (string, error) {
+	body, err := h.Read(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return "", fmt.Errorf("finding the app's module: %w", err)
+	}
+	module := modfile.ModulePath(body)
+	if module == "" {
+		return "", errors.New("finding the app's module: go.mod has no module path")
+	}
+	return module, nil
 }

@@ -2,7 +2,6 @@ package gocode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -15,8 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/mod/modfile"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -59,7 +56,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if err := onlyProcess(s, t.service); err != nil {
 		return err
 	}
-	module, err := modulePath(h, dir)
+	module, err := change.GoModule(h, dir)
 	if err != nil {
 		return err
 	}
@@ -176,19 +173,6 @@ func mayWrite(spec *ast.ImportSpec) bool {
 // mayChangeFiles reports whether an imported package may change files of the host.
 func mayChangeFiles(spec *ast.ImportSpec) bool {
 	return mayWrite(spec) || slices.Contains([]string{`"os"`, `"io/ioutil"`}, spec.Path.Value)
-}
-
-// modulePath is the import path of the module in a folder.
-func modulePath(h host.Host, dir string) (string, error) {
-	body, err := h.Read(filepath.Join(dir, "go.mod"))
-	if err != nil {
-		return "", fmt.Errorf("finding the app's module: %w", err)
-	}
-	module := modfile.ModulePath(body)
-	if module == "" {
-		return "", errors.New("finding the app's module: go.mod has no module path")
-	}
-	return module, nil
 }
 
 // cachePlan makes the plan for the app's statements.

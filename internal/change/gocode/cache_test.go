@@ -231,7 +231,7 @@ func (a cachedApp) unsafe(t *testing.T) {
 	if act, err := change.Match(cacheRemedy); err != nil || !act.Apart || !act.Rewrites {
 		t.Errorf("%+v, %v", act, err)
 	}
-	if _, err := modulePath(host.Local{}, t.TempDir()); err == nil {
+	if _, err := change.GoModule(host.Local{}, t.TempDir()); err == nil {
 		t.Error("a folder without go.mod has a module")
 	}
 }

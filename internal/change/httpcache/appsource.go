@@ -20,8 +20,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/mod/modfile"
-
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/host"
 	"github.com/iikanji/iikanji/internal/lever"
@@ -260,13 +258,9 @@ func written(h host.Host, source string, files map[string][]byte) bool {
 func (t *task) wrapped(h host.Host, svc change.Service, source string, files map[string][]byte) ([]change.Edit, error) {
 	after := map[string][]byte{}
 	err := t.Site.InSourceCopy(t.Ctx, svc, source, func(h host.Host, dir string) error {
-		body, err := h.Read(filepath.Join(dir, "go.mod"))
+		module, err := change.GoModule(h, dir)
 		if err != nil {
-			return fmt.Errorf("finding the app's module: %w", err)
-		}
-		module := modfile.ModulePath(body)
-		if module == "" {
-			return errors.New("finding the app's module: go.mod has no module path")
+			return err
 		}
 		edited, err := t.serving(dir, path.Join(module, genFolder))
 		if err != nil {
