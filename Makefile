@@ -16,7 +16,7 @@ DEMO_FLAGS ?=
 # Debian installs servers into folders that a user's PATH lacks.
 export PATH := $(PATH):/usr/sbin:/sbin
 
-.PHONY: demo check check-all build install bench test check-build check-tests test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
+.PHONY: demo check check-all build install bench test check-build check-tests test-together test-arenas test-long test-rest test-race test-computing test-alone test-tuning test-loads test-repeat lint lint-code lint-rest lint-world fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build $(BUILD_FLAGS) -o bin/iikanji ./cmd/iikanji
@@ -103,7 +103,7 @@ lint-world: build
 
 # A program that is built with -race sleeps 1 s when it exits, unless GORACE sets
 # another time. The tests start hundreds of them.
-test test-together test-arenas test-long test-rest test-race test-computing test-alone test-searches test-loads test-repeat: export GORACE = atexit_sleep_ms=10
+test test-together test-arenas test-long test-rest test-race test-computing test-alone test-tuning test-loads test-repeat: export GORACE = atexit_sleep_ms=10
 
 test:
 	@rm -rf .cache/repeat
@@ -216,21 +216,21 @@ test-computing:
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(filter-out $(SERVERS),$(COMPUTING)) $(SERIAL)
 
 # Tests whose names end in UnderLoad put a real site under load and measure times.
-# They run after the others, in two groups side by side: each waits for its servers and
-# for its least times more than half of the time. Nothing else runs beside them but what
-# scripts/beside.sh starts.
-SEARCHES = ^(TestTuneUnderLoad|TestSQLiteUnderLoad)$$
+# They run after the others, in two groups side by side that take about the same time: each
+# waits for its servers and for its least times more than half of the time. Nothing else runs
+# beside them but what scripts/beside.sh starts.
+TUNING = ^(TestTuneUnderLoad|TestPriceUnderLoad)$$
 
 test-alone:
-	@$(MAKE) --no-print-directory -j 2 test-searches test-loads
+	@$(MAKE) --no-print-directory -j 2 test-tuning test-loads
 
-test-searches:
-	$(RACE) -p 1 -run '$(SEARCHES)' ./cmd/iikanji
-
-test-loads:
-	$(RACE) -p 1 -run 'UnderLoad$$' -skip '$(SEARCHES)' ./cmd/iikanji
+test-tuning:
+	$(RACE) -p 1 -run '$(TUNING)' ./cmd/iikanji
 	$(RACE) -p 1 -run 'UnderLoad$$' \
 		$$(grep -rl --include='*_test.go' -E '^func Test[A-Za-z0-9]*UnderLoad\(' . | xargs -n 1 dirname | sort -u | grep -v '^./cmd/iikanji$$')
+
+test-loads:
+	$(RACE) -p 1 -run 'UnderLoad$$' -skip '$(TUNING)' ./cmd/iikanji
 
 # Tests that failed beside others, one after the other.
 test-repeat:
