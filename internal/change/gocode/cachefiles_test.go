@@ -1,9 +1,11 @@
 package gocode
 
 import (
+	"bufio"
 	"database/sql"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -270,7 +272,6 @@ func TestOnlyWriter(t *testing.T) {
 		want  string // "" for no error
 	}{
 		"the app itself":          {own(os.Getpid()), []string{file}, ""},
-		"a child of the app":      {own(os.Getppid()), []string{file}, ""},
 		"another process":         {own(1 << 30), []string{file}, `\(process \d+\) has .*/a\.db open for writing`},
 		"an app that is unknown":  {change.Service{}, []string{file}, `open for writing`},
 		"a file beside the known": {own(os.Getpid()), nil, `the app has .*/a\.db open, which is not below ` + regexp.QuoteMeta(folder)},
@@ -281,4 +282,37 @@ func TestOnlyWriter(t *testing.T) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
+
+	held := heldByChild(t, filepath.Join(folder, "b.db"))
+	if err := onlyWriter(t.Context(), host.Local{}, own(os.Getpid()), []string{folder}, []string{file, held}); err != nil {
+		t.Errorf("a child of the app: %v", err)
+	}
+	if err := onlyWriter(t.Context(), host.Local{}, own(1<<30), []string{folder}, []string{held}); err == nil || !strings.Contains(err.Error(), "b.db open for writing") {
+		t.Errorf("a child of another process: %v", err)
+	}
+}
+
+// heldByChild starts a process that has a file open for writing.
+func heldByChild(t *testing.T, path string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", `exec 3<>"$1" && echo open && read -r end`, "sh", path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = cmd.Wait() // read fails at the end of its input
+	})
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "open\n" {
+		t.Fatalf("the process that opens %s: %q, %v", path, line, err)
+	}
+	return path
 }
