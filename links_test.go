@@ -14,16 +14,15 @@ import (
 // TestKeptLinks builds a program by scripts/links.sh: an unchanged one is taken from the
 // folder, also in another clone, and a changed one is linked.
 func TestKeptLinks(t *testing.T) {
-	cache := t.TempDir()
-	kept := filepath.Join(cache, "iikanji-tests", "links")
+	kept := linksFolder(t)
 	one, two := linksModule(t), linksModule(t)
 	builds := func(dir, text, want string) {
 		t.Helper()
 		writeText(t, filepath.Join(dir, "main.go"), "package main\n\nfunc main() { println(`"+text+"`) }\n")
-		if out := linksRun(t, dir, cache, "go", "build", "-trimpath", "-o", "program", "."); out != "" {
+		if out := linksRun(t, dir, "go", "build", "-trimpath", "-o", "program", "."); out != "" {
 			t.Fatalf("go build: %s", out)
 		}
-		if out := linksRun(t, dir, cache, "./program"); out != want+"\n" {
+		if out := linksRun(t, dir, "./program"); out != want+"\n" {
 			t.Fatalf("the program of %q prints %q, want %q", text, out, want)
 		}
 	}
@@ -63,12 +62,7 @@ func TestKeptLinks(t *testing.T) {
 
 // TestOldLinks puts files into the folder: those that are not used for long are removed.
 func TestOldLinks(t *testing.T) {
-	cache := t.TempDir()
-	kept := filepath.Join(cache, "iikanji-tests", "links")
-	if err := os.MkdirAll(kept, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	dir := linksModule(t)
+	kept, dir := linksFolder(t), linksModule(t)
 	file := func(name string, age time.Duration, gib int64) {
 		t.Helper()
 		path, used := filepath.Join(kept, name), time.Now().Add(-age)
@@ -86,7 +80,7 @@ func TestOldLinks(t *testing.T) {
 		want string
 	}{{1, "day hour now"}, {3, "hour now"}, {7, "now"}} { // 8 GiB may stay
 		file("now", 0, c.gib)
-		linksRun(t, dir, cache, "true")
+		linksRun(t, dir, "true")
 		names, err := filepath.Glob(filepath.Join(kept, "*"))
 		if err != nil {
 			t.Fatal(err)
@@ -116,15 +110,25 @@ func linksModule(t *testing.T) (dir string) {
 	return dir
 }
 
-// linksRun runs a command by scripts/links.sh, with a folder for the user's cache.
-func linksRun(t *testing.T, dir, cache string, args ...string) (out string) {
+// linksFolder is where the scripts keep programs: in a cache of the test's own. The go
+// commands have their usual one.
+func linksFolder(t *testing.T) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "scripts/links.sh", append([]string{"8", "0"}, args...)...)
 	build, err := exec.CommandContext(t.Context(), "go", "env", "GOCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "XDG_CACHE_HOME="+cache, "GOCACHE="+strings.TrimSpace(string(build)), "GOWORK=off", "GOFLAGS=")
+	cache := t.TempDir()
+	t.Setenv("GOCACHE", strings.TrimSpace(string(build)))
+	t.Setenv("XDG_CACHE_HOME", cache)
+	return filepath.Join(cache, "iikanji-tests", "links")
+}
+
+// linksRun runs a command by scripts/links.sh.
+func linksRun(t *testing.T, dir string, args ...string) (out string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "scripts/links.sh", append([]string{"8", "0"}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	text, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, text)
@@ -132,6 +136,7 @@ func linksRun(t *testing.T, dir, cache string, args ...string) (out string) {
 	return string(text)
 }
 
+// writeText writes a file, which may be a script, and its folder.
 func writeText(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -98,10 +98,7 @@ func repeatModule(t *testing.T) (dir string) {
 		files[filepath.Join(name, name+"_test.go")] = text
 	}
 	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		writeText(t, filepath.Join(dir, name), text)
 	}
 	return dir
 }
