@@ -114,29 +114,29 @@ test:
 
 # The packages whose tests take longest start first, so that none of them is left
 # alone at the end.
-LONGEST = ./cmd/iikanji ./internal/change/workers ./internal/stack
+LONGEST = ./cmd/iikanji ./internal/change/workers ./internal/contest/stack
 
 # These packages run with the race detector in test-rest, so that it takes as long as
 # test-race. TestLong checks that they have no test whose name REAL has or that ends in
 # UnderLoad.
-LATER = ./internal/ui
+LATER = ./internal/show/ui
 
 # These packages have one goroutine, and so do those that they import (TestSerial checks
 # that): the race detector has nothing to find. Simulations are several times slower with it.
-SERIAL = ./internal/arena ./internal/arena/kit/draw ./internal/arena/kit/files ./internal/arena/kit/jsonread ./internal/arena/kit/seeded ./internal/change/promise ./internal/chart ./internal/filter ./internal/judge ./internal/lever/sqltext ./internal/plain ./internal/redact ./internal/scenario ./internal/stats ./internal/tally
+SERIAL = ./internal/contest/arena ./internal/contest/arena/kit/draw ./internal/contest/arena/kit/files ./internal/contest/arena/kit/jsonread ./internal/contest/arena/kit/seeded ./internal/change/promise ./internal/show/chart ./internal/logs/filter ./internal/proof/judge ./internal/lang/sqltext ./internal/show/plain ./internal/show/redact ./internal/load/scenario ./internal/proof/stats ./internal/logs/tally
 
 # A million calls of the query cache, and its mutants, are several times slower with
 # the race detector: a part of the calls runs with it.
-MODEL = ./internal/sqlcache
+MODEL = ./internal/rewrite/sqlcache
 
 # These packages compute in one goroutine, several times slower with the race detector:
 # searches on a simulated site, rules, levers, settings of apps, parsers and editors of
 # configurations and sources, tables of runs, and the tests of this repository as a whole.
 # Only the tests in CONCURRENT, which are in CONCURRENTIN, start goroutines, and run with the
 # detector (TestComputing checks that). So does a whole search: TestTuneUnderLoad.
-COMPUTING = ./internal/lever . ./internal/tune ./internal/diagnose ./internal/attribute ./internal/change/appenv ./internal/appserver ./internal/change/nginxedit ./internal/errorlog ./internal/gosource ./internal/hostproc ./internal/ladder ./internal/nginx ./internal/summary ./internal/timeline ./internal/window ./internal/target/sourcedb
+COMPUTING = ./internal/rewrite . ./internal/proof/tune ./internal/cause ./internal/proof/attribute ./internal/change/appenv ./internal/machine/appserver ./internal/change/nginxedit ./internal/logs/errorlog ./internal/rewrite/gosource ./internal/machine/hostproc ./internal/contest/ladder ./internal/lang/nginx ./internal/show/summary ./internal/show/timeline ./internal/site/window ./internal/lang/sourcedb
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
-CONCURRENTIN = ./internal/tune ./internal/diagnose
+CONCURRENTIN = ./internal/proof/tune ./internal/cause
 
 # These kinds of changes start no goroutine (TestKinds checks that). Their tests of
 # conformance start and kill a thousand processes, and most of the work of such a process
@@ -164,7 +164,7 @@ REAL = ^(TestArena|TestNodeArena|TestRubyApp|TestSite|TestContestSize|TestPool|T
 # one goroutine reads two million statements. In ui, one goroutine follows every link of
 # every page, one after the other. TestLong holds the names.
 LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesParse$$|^TestScripts$$/^selftest$$|^TestScripts$$/^lint$$|^TestScripts$$/^change_usage$$|^TestScripts$$/^access_alp$$|^TestScripts$$/^access_bad$$|^TestScripts$$/^access_table$$|^TestScripts$$/^access_where$$|^TestScripts$$/^access_wishes$$|^TestScripts$$/^slow_bad$$|^TestScripts$$/^slow_pt$$|^TestScripts$$/^slow_table$$|^TestScripts$$/^slow_wishes$$|^TestScripts$$/^usage$$|^TestFilesKilledWithin$$|^TestSites$$|^TestOtherKinds$$|^TestSitesOfParts$$|^TestReferers$$|^TestSitesWithLess$$|^TestTraceIDsNeedNoMemory$$|^TestEveryLink$$
-LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/accesslog ./internal/slowlog ./internal/ui
+LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/logs/accesslog ./internal/logs/slowlog ./internal/show/ui
 
 # Packages that do not run whole with the race detector, or later.
 APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(KINDS) $(ARENAS) $(LATER)))
@@ -209,8 +209,8 @@ test-rest: test-arenas
 # Tests that compute run beside test-alone, with what it leaves of the CPUs: those in
 # COMPUTING and the long ones of the readers of logs. The packages in SERVERS do not: their
 # servers and apps have to answer in time.
-SERVERS = ./internal/lever ./internal/diagnose ./internal/change/appenv
-READERS = ./internal/accesslog ./internal/slowlog
+SERVERS = ./internal/rewrite ./internal/cause ./internal/change/appenv
+READERS = ./internal/logs/accesslog ./internal/logs/slowlog
 test-computing:
 	$(TEST) -p 2 -run '$(LONG)' $(READERS)
 	$(TEST) -p 2 -skip '$(CONCURRENT)' $(MODEL) $(filter-out $(SERVERS),$(COMPUTING)) $(SERIAL)

@@ -350,7 +350,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// package of this module in a comment, as in internal/judge.
+// package of this module in a comment, as in internal/proof/judge.
 var commentPackage = regexp.MustCompile(`(?m)^\s*//.*?(?:^|[\s(])((?:internal|arenas|cmd)/[a-z0-9_/.]*[a-z0-9])`)
 
 // TestCommentPaths checks that the packages that comments name exist.
@@ -378,7 +378,7 @@ func TestCommentPaths(t *testing.T) {
 
 // TestDocsCatches proves that the comparison can fail.
 func TestDocsCatches(t *testing.T) {
-	files := []string{"internal", "internal/judge", "internal/judge/judge.go", "docs/method.md", "layout_test.go"}
+	files := []string{"internal", "internal/proof/judge", "internal/proof/judge/judge.go", "docs/method.md", "layout_test.go"}
 	known := map[string]map[string]bool{"": {"make": true, "lineReaders": true}, "change": {"Kind": true}}
 	const quote = "<!-- quote layout_test.go packageName -->\n```go\n"
 	all, err := declarations("layout_test.go")
@@ -386,7 +386,7 @@ func TestDocsCatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ page, want string }{
-		{"`internal/judge/judge.go`, `judge.go`, `internal/<name>/`, [m](method.md), `make`, `a/b`, [w](https://x.org/y.md)", ""},
+		{"`internal/proof/judge/judge.go`, `judge.go`, `internal/proof/<name>/`, [m](method.md), `make`, `a/b`, [w](https://x.org/y.md)", ""},
 		{"`internal/loop`", "there is no internal/loop"},
 		{"`tune_field.go`", "there is no tune_field.go"},
 		{"`internal/<name>/none.go`", "there is no internal/<name>/none.go"},
@@ -395,7 +395,7 @@ func TestDocsCatches(t *testing.T) {
 		{quote + all["rule"] + "```\n", "the quotation of layout_test.go (packageName) differs from the source"},
 		{"<!-- quote layout_test.go nothing -->\n```go\nx\n```\n", "layout_test.go has no nothing"},
 		{"text\n```go\nx := 1\n```\n", "1 blocks of Go code, 0 of them are quotations"},
-		{"```sh\nmake lint  # words\ngo test ./internal/judge/... -run x\n```\n", ""},
+		{"```sh\nmake lint  # words\ngo test ./internal/proof/judge/... -run x\n```\n", ""},
 		{"```sh\nmake tea\n```\n", "the Makefile has no target tea"},
 		{"```sh\ngo test ./internal/loop\n```\n", "there is no ./internal/loop (go test ./internal/loop)"},
 		{"`lineReaders`, `change.Kind`, `change.Kind.Plan`, `fs.ErrNotExist`, `run.json`, `--json`", ""},

@@ -19,91 +19,91 @@ const module = "github.com/iikanji/iikanji"
 // below it that has no line of its own. A new import needs a line here and a
 // reason in the commit.
 var layout = map[string][]string{
-	"words":                            {},
-	"internal/stats":                   {},
-	"internal/lines":                   {},
-	"internal/filter":                  {}, // the language of --where, for every kind of log
-	"internal/nginx":                   {},
-	"internal/plain":                   {},        // the one cleaner of text from outside
-	"internal/redact":                  {"words"}, // removes secrets from what leaves the machine
-	"internal/tally":                   {"words"},
-	"internal/scenario":                {"words"},
-	"internal/host":                    {},
-	"internal/sqlitefile":              {"words", "internal/host"}, // SQLite files: read, planned in, altered
-	"internal/history":                 {"words"},
-	"internal/accesslog":               {"words", "internal/lines", "internal/tally", "internal/filter", "internal/nginx"},
-	"internal/slowlog":                 {"words", "internal/lines", "internal/tally", "internal/filter"},
-	"internal/errorlog":                {"words", "internal/lines"},
-	"internal/hoststat":                {"words", "internal/host"},
-	"internal/hostproc":                {"internal/host"},                      // single processes of a host from /proc
-	"internal/appserver":               {"internal/host", "internal/hostproc"}, // how many processes and threads an app server runs
-	"internal/facts":                   {"words", "internal/nginx", "internal/host", "internal/hostproc", "internal/hoststat", "internal/sqlitefile", "internal/appserver"},
-	"internal/facts/factstest":         {}, // a private MariaDB for tests
-	"internal/bench":                   {"words", "internal/scenario", "internal/tally"},
-	"internal/attribute":               {}, // pure: no clock, no I/O
-	"internal/diagnose":                {"words", "internal/attribute"},
-	"internal/change":                  {"words", "internal/host", "internal/hostproc", "internal/history", "internal/sqlitefile"},
-	"internal/change/changetest":       {"words", "internal/history", "internal/change", "internal/redact"},
-	"internal/change/*":                {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit"},
-	"internal/change/gocode":           {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/facts", "internal/gosource", "internal/lever", "internal/lever/cacheplan", "internal/sqlcache", "internal/sqlitefile"}, // who has the SQLite files open
-	"internal/change/httpcache":        {"words", "internal/host", "internal/change", "internal/change/promise", "internal/nginx", "internal/change/nginxedit", "internal/lever", "internal/pagegen"},
-	"internal/pagegen":                 {},                                                                                                              // copied into apps: the standard library only
-	"internal/change/nginxedit":        {"words", "internal/host", "internal/hostproc", "internal/change", "internal/change/promise", "internal/nginx"}, // edits of nginx's configuration, for several kinds
-	"internal/answers":                 {},                                                                                                              // answers of two builds of an app
-	"internal/gosource":                {"words", "internal/lever", "internal/slowlog"},                                                                 // source of Go apps as facts
-	"internal/change/promise":          {"words"},                                                                                                       // pure: which promises a value weakens
-	"internal/change/ddl":              {"words", "internal/host", "internal/change", "internal/change/promise", "internal/sqlitefile"},                 // indexes, also in SQLite files
-	"internal/change/workers":          {"words", "internal/host", "internal/change", "internal/change/promise", "internal/appserver"},                  // processes and threads of app servers
-	"internal/change/all":              {"internal/change/*"},
-	"internal/window":                  {"words", "internal/stats", "internal/slowlog"}, // what was observed, redacted and compared
-	"internal/export":                  {"words", "internal/host", "internal/history", "internal/change", "internal/plain", "internal/redact"},
-	"internal/propose":                 {"words", "internal/change", "internal/plain", "internal/redact"},                                           // describes the acts that kinds of change declare
-	"internal/stack":                   {"words", "internal/host", "internal/hostproc", "internal/hoststat", "internal/arena", "internal/freeport"}, // see docs/adr/0001
-	"internal/field":                   {"words", "internal/accesslog", "internal/scenario", "internal/bench", "internal/history", "internal/host", "internal/hoststat", "internal/change", "internal/facts", "internal/judge", "internal/observe", "internal/tune", "internal/gosource", "internal/goprofile", "internal/answers", "internal/timeline"},
-	"internal/lever/sqltext":           {},                         // SQL by its tokens
-	"internal/lever/sqlcall":           {"internal/lever/sqltext"}, // finds SQL calls in Go source
-	"internal/sqlcache":                {},                         // copied into apps: the standard library only
-	"internal/sqlcache/model":          {},                         // checks the cache against its promise
-	"internal/lever/cacheplan":         {"internal/lever/sqltext", "internal/sqlcache"},
-	"internal/lever":                   {"internal/lever/*"},                                                                                                     // analyzers of Go source; no server, no words
-	"internal/site":                    {"words", "internal/scenario", "internal/host", "internal/arena", "internal/change", "internal/stack", "internal/field"}, // an arena's stack as a Subject
-	"internal/target":                  {"words"},
-	"internal/target/machine":          {"internal/host", "internal/hostproc", "internal/hoststat"},
-	"internal/target/discover":         {"words", "internal/nginx", "internal/host", "internal/hoststat", "internal/appserver", "internal/target", "internal/target/machine", "internal/target/sourcedb"},
-	"internal/target/sourcedb":         {},                                                                                                                                                              // connections in the source of apps: an evaluator without I/O
-	"internal/target/live":             {"words", "internal/host", "internal/facts", "internal/history", "internal/nginx", "internal/change", "internal/field", "internal/target", "internal/target/*"}, // a site that runs already as a Subject
-	"internal/target/loader":           {"words", "internal/bench", "internal/scenario", "internal/field", "internal/target"},                                                                           // an outside benchmarker as a Loader
-	"internal/target/doctor":           {"words", "internal/lines", "internal/host", "internal/accesslog", "internal/sqlitefile", "internal/target", "internal/target/*"},
-	"internal/target/targettest":       {}, // a small foreign site for tests
-	"internal/target/keeper":           {"internal/host", "internal/target/machine"},
-	"internal/report":                  {"words", "internal/plain"},
-	"internal/progress":                {"words"},                                                                                                                                            // the state of a running command, in a file
-	"internal/otlp":                    {},                                                                                                                                                   // receives traces; knows no word of ours
-	"internal/timeline":                {"words", "internal/history", "internal/bench", "internal/lines", "internal/slowlog", "internal/attribute", "internal/observe", "internal/hoststat"}, // the raw files of a run
-	"internal/ui":                      {"words", "docs", "internal/history", "internal/progress", "internal/otlp", "internal/timeline", "internal/chart", "internal/summary", "internal/observe", "internal/redact", "internal/report", "internal/report/document"},
-	"internal/report/document":         {"words", "internal/report", "internal/chart", "internal/summary", "internal/observe"}, // a whole history as one file
-	"docs":                             {},                                                                                     // the pages that iikanji help prints
-	"internal/chart":                   {},                                                                                     // SVG; knows no word of ours
-	"internal/summary":                 {"words", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"},
-	"internal/summary/summarytest":     {"words", "internal/bench", "internal/history", "internal/change", "internal/hoststat", "internal/observe", "internal/tune"}, // small histories for tests
-	"internal/arena":                   {"words", "internal/scenario"},
-	"internal/arena/kit/*":             {"words", "internal/scenario", "internal/arena/kit/*"}, // code that several arenas need
-	"internal/arena/arenatest":         {"*"},
-	"internal/arena/arenatest/apptest": {"words", "internal/arena", "internal/stack"}, // an arena up, for the tests of its app
-	"internal/arena/arenatest/grading": {"words"},                                     // answers.txt against findings
-	"internal/servertest":              {"internal/freeport"},                         // real servers in tests
-	"internal/freeport":                {},                                            // ports that a server can listen on
-	"internal/judge":                   {"words", "internal/stats"},                   // pure: no clock, no I/O
-	"internal/observe":                 {"words", "internal/lines", "internal/scenario", "internal/host", "internal/history", "internal/accesslog", "internal/slowlog", "internal/errorlog", "internal/hoststat", "internal/facts", "internal/bench", "internal/diagnose", "internal/tally", "internal/sqlitefile"},
-	"internal/ladder":                  {"words", "internal/change"},                                                                                              // rows of a write-up as remedies
-	"internal/selftest":                {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe", "internal/tune"}, // simulated searches
-	"internal/tune":                    {"words", "internal/stats", "internal/history", "internal/change", "internal/judge", "internal/observe"},
-	"arenas/all":                       {"arenas/*"},
-	"arenas/*":                         {"words", "internal/scenario", "internal/arena", "internal/arena/kit/*"},
-	"bench/*":                          {"*"},                        // comparisons with peers: programs that nothing imports
-	"scripts/*":                        {"internal/arena/kit/files"}, // programs of make check
-	"cmd/*":                            {"*"},
-	"internal/goprofile":               {"words"}, // CPU profiles of Go apps
+	"words":                                    {},
+	"internal/proof/stats":                     {},
+	"internal/logs/lines":                      {},
+	"internal/logs/filter":                     {}, // the language of --where, for every kind of log
+	"internal/lang/nginx":                      {},
+	"internal/show/plain":                      {},        // the one cleaner of text from outside
+	"internal/show/redact":                     {"words"}, // removes secrets from what leaves the machine
+	"internal/logs/tally":                      {"words"},
+	"internal/load/scenario":                   {"words"},
+	"internal/machine/host":                    {},
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host"}, // SQLite files: read, planned in, altered
+	"internal/change/history":                  {"words"},
+	"internal/logs/accesslog":                  {"words", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
+	"internal/logs/slowlog":                    {"words", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter"},
+	"internal/logs/errorlog":                   {"words", "internal/logs/lines"},
+	"internal/machine/hoststat":                {"words", "internal/machine/host"},
+	"internal/machine/hostproc":                {"internal/machine/host"},                              // single processes of a host from /proc
+	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc"}, // how many processes and threads an app server runs
+	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver"},
+	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
+	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
+	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
+	"internal/cause":                           {"words", "internal/proof/attribute"},
+	"internal/change":                          {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
+	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact"},
+	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
+	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
+	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/rewrite", "internal/rewrite/pagegen"},
+	"internal/rewrite/pagegen":                 {},                                                                                                                                   // copied into apps: the standard library only
+	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"}, // edits of nginx's configuration, for several kinds
+	"internal/proof/answers":                   {},                                                                                                                                   // answers of two builds of an app
+	"internal/rewrite/gosource":                {"words", "internal/rewrite", "internal/logs/slowlog"},                                                                               // source of Go apps as facts
+	"internal/change/promise":                  {"words"},                                                                                                                            // pure: which promises a value weakens
+	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile"},                      // indexes, also in SQLite files
+	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                       // processes and threads of app servers
+	"internal/change/all":                      {"internal/change/*"},
+	"internal/site/window":                     {"words", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
+	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
+	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
+	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
+	"internal/load/field":                      {"words", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/proof/tune", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
+	"internal/lang/sqltext":                    {},                        // SQL by its tokens
+	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
+	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
+	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise
+	"internal/rewrite/cacheplan":               {"internal/lang/sqltext", "internal/rewrite/sqlcache"},
+	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/sqltext"},                                                                                                            // analyzers of Go source; no server, no words
+	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field"}, // an arena's stack as a Subject
+	"internal/site/target":                     {"words"},
+	"internal/machine/processes":               {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat"},
+	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hoststat", "internal/machine/appserver", "internal/site/target", "internal/machine/processes", "internal/lang/sourcedb"},
+	"internal/lang/sourcedb":                   {},                                                                                                                                                                                                                                                               // connections in the source of apps: an evaluator without I/O
+	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/keeper", "internal/machine/processes", "internal/site/discover"}, // a site that runs already as a Subject
+	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target"},                                                                                                                                                        // an outside benchmarker as a Loader
+	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/processes", "internal/site/discover", "internal/site/livesite"},
+	"internal/site/targettest":                 {}, // a small foreign site for tests
+	"internal/machine/keeper":                  {"internal/machine/host", "internal/machine/processes"},
+	"internal/show/report":                     {"words", "internal/show/plain"},
+	"internal/show/progress":                   {"words"},                                                                                                                                                                                     // the state of a running command, in a file
+	"internal/show/otlp":                       {},                                                                                                                                                                                            // receives traces; knows no word of ours
+	"internal/show/timeline":                   {"words", "internal/change/history", "internal/load/bench", "internal/logs/lines", "internal/logs/slowlog", "internal/proof/attribute", "internal/site/observe", "internal/machine/hoststat"}, // the raw files of a run
+	"internal/show/ui":                         {"words", "docs", "internal/change/history", "internal/show/progress", "internal/show/otlp", "internal/show/timeline", "internal/show/chart", "internal/show/summary", "internal/site/observe", "internal/show/redact", "internal/show/report", "internal/show/report/document"},
+	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe"}, // a whole history as one file
+	"docs":                                     {},                                                                                                         // the pages that iikanji help prints
+	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
+	"internal/show/summary":                    {"words", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"},
+	"internal/show/summary/summarytest":        {"words", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/tune"}, // small histories for tests
+	"internal/contest/arena":                   {"words", "internal/load/scenario"},
+	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
+	"internal/contest/arena/arenatest":         {"*"},
+	"internal/contest/arena/arenatest/apptest": {"words", "internal/contest/arena", "internal/contest/stack"}, // an arena up, for the tests of its app
+	"internal/contest/arena/arenatest/grading": {"words"},                                                     // answers.txt against findings
+	"internal/machine/servertest":              {"internal/machine/freeport"},                                 // real servers in tests
+	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
+	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
+	"internal/site/observe":                    {"words", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
+	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                            // rows of a write-up as remedies
+	"internal/proof/selftest":                  {"words", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"}, // simulated searches
+	"internal/proof/tune":                      {"words", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe"},
+	"arenas/all":                               {"arenas/*"},
+	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
+	"bench/*":                                  {"*"},                                // comparisons with peers: programs that nothing imports
+	"scripts/*":                                {"internal/contest/arena/kit/files"}, // programs of make check
+	"cmd/*":                                    {"*"},
+	"internal/site/goprofile":                  {"words"}, // CPU profiles of Go apps
 }
 
 type pkg struct {
@@ -243,7 +243,7 @@ func TestLayoutUsed(t *testing.T) {
 	for _, u := range unused(layout, pkgs) {
 		t.Error(u)
 	}
-	spoilt := map[string][]string{"internal/judge": {"words", "internal/stats", "internal/host"}, "internal/nowhere": {}}
+	spoilt := map[string][]string{"internal/proof/judge": {"words", "internal/proof/stats", "internal/machine/host"}, "internal/nowhere": {}}
 	if got := unused(spoilt, pkgs); len(got) != 2 {
 		t.Errorf("an unused allowance and a package that does not exist were found as %q", got)
 	}
@@ -254,7 +254,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/stats", "internal/judge", "internal/attribute", "internal/diagnose"}
+	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/attribute", "internal/cause"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue
@@ -270,11 +270,11 @@ func TestPure(t *testing.T) {
 // TestLayoutCatches checks that TestLayout can fail.
 func TestLayoutCatches(t *testing.T) {
 	for _, c := range []struct{ from, to string }{
-		{"words", "internal/tally"},
-		{"internal/diagnose", "internal/host"},
-		{"internal/scenario", "internal/bench"},
-		{"arenas/x", "internal/bench"},
-		{"internal/change/ddl", "internal/tune"},
+		{"words", "internal/logs/tally"},
+		{"internal/cause", "internal/machine/host"},
+		{"internal/load/scenario", "internal/load/bench"},
+		{"arenas/x", "internal/load/bench"},
+		{"internal/change/ddl", "internal/proof/tune"},
 		{"internal/nowhere", "words"},
 	} {
 		to := module + "/" + c.to

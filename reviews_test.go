@@ -70,12 +70,12 @@ func hasTest(folder, name string) bool {
 // does not exist are found.
 func TestReviewsCatches(t *testing.T) {
 	for row, want := range map[string]string{
-		"| a | b | c |":                                                 "no test in",
-		"| a | b | `internal/history.TestOf` |":                         "there is no internal/history.TestOf",
-		"| a | b | `internal/change/promise.TestOf` |":                  "",
-		"| a | b | `cmd/iikanji.TestScripts` (access_none) |":           "there is no script access_none",
-		"| a | b | `cmd/iikanji.TestScripts` (access_wishes) |":         "",
-		"| a | b | `internal/history.TestNone` `internal/x.FuzzNone` |": "there is no internal/history.TestNone",
+		"| a | b | c |": "no test in",
+		"| a | b | `internal/change/history.TestOf` |":                         "there is no internal/change/history.TestOf",
+		"| a | b | `internal/change/promise.TestOf` |":                         "",
+		"| a | b | `cmd/iikanji.TestScripts` (access_none) |":                  "there is no script access_none",
+		"| a | b | `cmd/iikanji.TestScripts` (access_wishes) |":                "",
+		"| a | b | `internal/change/history.TestNone` `internal/x.FuzzNone` |": "there is no internal/change/history.TestNone",
 	} {
 		bad, _ := wrongReviews(row)
 		if got := strings.Join(bad, "\n"); !strings.Contains(got, want) || want == "" && got != "" {

@@ -21,7 +21,7 @@ func TestSerial(t *testing.T) {
 	for _, dir := range makeFolders(t, "SERIAL") {
 		serial(t, dir, true, map[string]bool{})
 	}
-	if found := concurrent(t, "internal/bench", true); len(found) == 0 {
+	if found := concurrent(t, "internal/load/bench", true); len(found) == 0 {
 		t.Error("no goroutine was found in a package that starts many")
 	}
 }

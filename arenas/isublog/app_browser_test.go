@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 // driven serves the contest's pages with an added script, which runs on pages whose

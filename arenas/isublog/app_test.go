@@ -16,7 +16,7 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	. "github.com/iikanji/iikanji/arenas/isublog"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // testContest runs tests on the app with its own MariaDB and nginx.

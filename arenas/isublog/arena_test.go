@@ -5,8 +5,8 @@ import (
 	"time"
 
 	_ "github.com/iikanji/iikanji/arenas/isublog"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into

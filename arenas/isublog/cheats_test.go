@@ -3,7 +3,7 @@ package isublog_test
 import (
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // cheats make the app answer faster by breaking a promise to its users. The first

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // latestContents is the time of the check of contents in a load of a minute.

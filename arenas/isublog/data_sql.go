@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/files"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 const (

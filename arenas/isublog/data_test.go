@@ -15,7 +15,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
 )
 
 var update = flag.Bool("update", false, "write static.sums")

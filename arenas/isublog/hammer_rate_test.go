@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // staticNginx serves one small file under every path, without keep-alive and logs.

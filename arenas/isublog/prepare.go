@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Prepare initializes the target, checks it without load, and posts the article of

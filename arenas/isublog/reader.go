@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // checkConns is the number of checks at once that a reader allows. Checks of a slow

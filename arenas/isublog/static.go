@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
 )
 
 // A Static is one static file of the contest. Path begins with "/".

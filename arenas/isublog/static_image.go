@@ -8,7 +8,7 @@ import (
 	"image/jpeg"
 	"math/rand/v2"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/draw"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/draw"
 )
 
 const (

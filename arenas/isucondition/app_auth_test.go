@@ -13,7 +13,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 func testInitialize(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 // wanted computes a page of the history according to the rules.

@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 // The objects of the API, with the field names of the rules.

@@ -12,8 +12,8 @@ import (
 	_ "github.com/go-sql-driver/mysql"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into

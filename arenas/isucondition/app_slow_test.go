@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 // testSlow checks that the app is slow in the places that the rules describe,

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 )
 
 // Services that only the app in Node.js has. They run on demand: a rung of its ladder

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // TestNodeArena: the app in JavaScript passes as well, and the same checks find the same

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // cheats make the app answer faster by breaking a promise to its users. The first

@@ -3,7 +3,7 @@ package isucondition_test
 import (
 	"sync"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // frozenTrend sends every client the trend of the first answer under load.

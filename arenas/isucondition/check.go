@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // The error texts of the API.

@@ -4,9 +4,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A wireISU is an ISU as the API shows it.

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // The checks are tested on correct answers made of these types, each broken in one

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 type testTrendISU struct {

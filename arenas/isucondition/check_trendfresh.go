@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // trendLag is how long after an owner has seen a condition the trend may still show

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
 )
 
 const dataSeed = 2021

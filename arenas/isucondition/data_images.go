@@ -9,7 +9,7 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/draw"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/draw"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
 )
 
 // T0 is the virtual time at which a run begins: 2021-08-08 00:00:00 JST. All

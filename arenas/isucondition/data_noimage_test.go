@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/draw"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/draw"
 )
 
 // drawNoImage draws the icon of an ISU without an image: a pale chair on grey,

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // An object is a JSON object whose fields do not matter here.

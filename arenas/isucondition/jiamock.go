@@ -18,7 +18,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
 )
 
 const (

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // mock serves JIA for a part of a test.

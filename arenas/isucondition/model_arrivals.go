@@ -6,7 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
 )
 
 // countSeed seeds the number of ISU per user. It is independent of the run's seed,

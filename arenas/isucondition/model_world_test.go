@@ -1,7 +1,7 @@
 package isucondition
 
 import (
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
 	"testing"
 	"time"
 )

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	. "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 func numbers[T ~int | ~int64](list []T) []string {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // postTimeout is how long an ISU waits for an answer. The answer is ignored.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // wantSignedOut checks an endpoint's refusal of a request without a session.

@@ -19,8 +19,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/load/bench"
 )
 
 // A perfectApp implements the contest's API in memory. It stores every post, shows

@@ -1,6 +1,6 @@
 package isucondition
 
-import "github.com/iikanji/iikanji/internal/scenario"
+import "github.com/iikanji/iikanji/internal/load/scenario"
 
 // The events that score.
 const (

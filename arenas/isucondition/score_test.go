@@ -3,7 +3,7 @@ package isucondition
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 func eventOf(band int64) scenario.Event { return scenario.Event(band) }

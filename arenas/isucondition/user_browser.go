@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A browser models one user's browser: cookies, a private cache, and the set of

@@ -9,8 +9,8 @@ import (
 	"net/textproto"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // retryPause limits the rate of retries when a request fails at once.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // recent holds the history indexes that a user saw last in GET condition, newest

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // viewersPerUser is the maximum number of viewers per user.

@@ -15,8 +15,8 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	. "github.com/iikanji/iikanji/arenas/isuports"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // A siteTest is a test of the running site.

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into

@@ -3,7 +3,7 @@ package isuports
 import (
 	"context"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // pageReaders is the number of readers in the rounds of a watched page.

@@ -1,8 +1,8 @@
 package isuports
 
 import (
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A report is the billing of a competition.

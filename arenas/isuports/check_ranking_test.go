@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // wantCheck checks that err is a fault of a check; for check "" there must be none.

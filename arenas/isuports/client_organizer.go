@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // addPlayers adds players with these names, and returns them in the same order.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // rankingPath is the path of a page of a ranking.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 func TestRetryAfter(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"net/url"
 	"strconv"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // billingFaults are wrong bills, caught before any load.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // formFaults are answers of a wrong form, caught before any load.

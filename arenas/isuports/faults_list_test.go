@@ -1,6 +1,6 @@
 package isuports
 
-import "github.com/iikanji/iikanji/internal/arena/arenatest"
+import "github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 
 // listFaults are wrong lists and pages of players and competitions, caught before
 // any load.

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // rankingFaults are wrong rankings and uploads, caught before any load.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // refusalFaults accept or refuse requests in the wrong way, caught before any load.

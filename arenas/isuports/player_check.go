@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // leastFit is the number of players who are not disqualified, below which the

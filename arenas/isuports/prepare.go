@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/arena/kit/parallel"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/parallel"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // checksTimeout limits all checks before the load.

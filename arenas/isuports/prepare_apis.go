@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/parallel"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/parallel"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 const (

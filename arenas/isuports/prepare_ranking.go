@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // checkRankings checks the rules of rankings on a tenant of its own: pages, ties,

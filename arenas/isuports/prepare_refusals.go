@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // checkRefusals sends requests that must be refused. t is a tenant of the check.

@@ -3,7 +3,7 @@ package isuports
 import (
 	"context"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Load starts all workers.

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A plan is what the seed decides before the load: which initial tenants the

@@ -1,6 +1,6 @@
 package isuports
 
-import "github.com/iikanji/iikanji/internal/scenario"
+import "github.com/iikanji/iikanji/internal/load/scenario"
 
 // The steps: one per API. The steps that score come first, so that each is also
 // its own event.

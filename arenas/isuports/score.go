@@ -3,7 +3,7 @@ package isuports
 import (
 	"errors"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Points of a successful request, and the share of the raw score in percent that a

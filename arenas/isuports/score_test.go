@@ -3,7 +3,7 @@ package isuports
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 func TestScoreTable(t *testing.T) {

@@ -1,6 +1,6 @@
 package isuports
 
-import "github.com/iikanji/iikanji/internal/arena"
+import "github.com/iikanji/iikanji/internal/contest/arena"
 
 // Names of the settings.
 const (

@@ -3,8 +3,8 @@ package isuports
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // What tests of the app need besides the registered arena.

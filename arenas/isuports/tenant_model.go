@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A tenant is what the benchmarker knows of a tenant.

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Numbers of a round.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isuumo"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isuumo"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 func path(format string, args ...any) string { return fmt.Sprintf(format, args...) }

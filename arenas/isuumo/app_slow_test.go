@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 // testSlow checks that the app is slow in the places that the rules describe,

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isuumo"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 var email = apptest.WithJSON(map[string]string{"email": "isu@example.com"})

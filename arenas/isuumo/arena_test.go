@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 const suiteName = "isuumo-small"

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // botAgents are user agents that the rules allow to refuse with 503.

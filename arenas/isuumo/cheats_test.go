@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"net/url"
 
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // cheats make the app faster and wrong. A search that tries them must undo them.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Limits of the lists without pages.

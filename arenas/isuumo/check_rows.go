@@ -5,9 +5,9 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/jsonread"
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/jsonread"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A wireChair is a chair as the API shows it.

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // checkChair checks GET /api/chair/:id of a chair that is in the target. found is

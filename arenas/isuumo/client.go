@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/seeded"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/seeded"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 const (

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/files"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 // dataVersion must change whenever the generator's output changes.

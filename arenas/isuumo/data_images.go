@@ -8,8 +8,8 @@ import (
 	"path"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/draw"
-	"github.com/iikanji/iikanji/internal/arena/kit/files"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/draw"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 const (

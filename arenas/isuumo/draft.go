@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A batch is a file of rows to post.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 )
 
 // changedQuery changes the parameters of a search.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // writeFaults are wrong answers to posts and purchases, caught before any load.

@@ -3,7 +3,7 @@ package isuumo
 import (
 	"embed"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/files"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 // repository holds files/ as it is in the repository.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 )
 
 func TestLevels(t *testing.T) {

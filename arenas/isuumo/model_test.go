@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A prover is a scenario that sends many random requests of every kind, before

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	. "github.com/iikanji/iikanji/arenas/isuumo"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 )
 
 var pagePaths = []string{"/", "/chair/search", "/chair/detail", "/estate/search", "/estate/detail", "/estate/nazotte"}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // User agents of the phases before the load. A rule against bots must let them

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/verify"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // A refusal is a request that the API refuses.

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/load/bench"
 )
 
 // A perfectApp implements the contest's API in memory, with plain loops over

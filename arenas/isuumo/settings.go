@@ -1,6 +1,6 @@
 package isuumo
 
-import "github.com/iikanji/iikanji/internal/arena"
+import "github.com/iikanji/iikanji/internal/contest/arena"
 
 // levelSetting is the name of the setting that fixes the level of the load.
 const levelSetting = "level"

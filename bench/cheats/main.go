@@ -22,16 +22,16 @@ import (
 
 	"github.com/iikanji/iikanji"
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all" // registers every kind of change
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // Exit statuses.
@@ -77,7 +77,7 @@ func run(ctx context.Context, out, errs io.Writer, load time.Duration, only stri
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	say := func(line string) { fmt.Fprintln(errs, time.Now().Format(time.TimeOnly), line) }
-	err = site.Use(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack"), Progress: say}, func(ctx context.Context, p *site.Subject) error {
+	err = arenasite.Use(ctx, a, stack.Options{Dir: filepath.Join(dir, "stack"), Progress: say}, func(ctx context.Context, p *arenasite.Subject) error {
 		t, err := newTrials(p, h, load, only, say)
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ type trials struct {
 	candidates []tune.Candidate
 }
 
-func newTrials(p *site.Subject, h *history.History, load time.Duration, only string, say func(string)) (*trials, error) {
+func newTrials(p *arenasite.Subject, h *history.History, load time.Duration, only string, say func(string)) (*trials, error) {
 	t := &trials{site: p.Site(), history: h, load: load, say: say}
 	service, source := "", map[string][]byte{}
 	for name, svc := range t.site.Services {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/lines"
-	"github.com/iikanji/iikanji/internal/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
 )
 
 // leastShare is the promise of docs/slow.md for complete logs.

@@ -18,14 +18,14 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/lines"
-	"github.com/iikanji/iikanji/internal/scenario"
-	"github.com/iikanji/iikanji/internal/slowlog"
-	"github.com/iikanji/iikanji/internal/tally"
-	"github.com/iikanji/iikanji/internal/timeline"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/timeline"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // A lab measures one load.

@@ -24,9 +24,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/facts/factstest"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/timeline"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/timeline"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 func main() {

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/facts/factstest"
-	"github.com/iikanji/iikanji/internal/timeline"
+	"github.com/iikanji/iikanji/internal/show/timeline"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // TestJoinUnderLoad measures two short loads on a real MariaDB: what is called certain or

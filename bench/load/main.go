@@ -11,7 +11,7 @@
 //  4. The table shows medians of the CPU time per request of the whole process.
 //
 // With -calibrate it measures instead when the generator is the limit, for the
-// thresholds in internal/bench/limit.go.
+// thresholds in internal/load/bench/limit.go.
 package main
 
 import (

@@ -32,12 +32,12 @@ import (
 
 	"github.com/iikanji/iikanji"
 	_ "github.com/iikanji/iikanji/arenas/all"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 func main() {
@@ -143,7 +143,7 @@ func (l *lab) prepare(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	wired, closeSite, err := site.Of(ctx, up)
+	wired, closeSite, err := arenasite.Of(ctx, up)
 	if err != nil {
 		return errors.Join(err, up.Down(ctx))
 	}

@@ -1,7 +1,7 @@
 // Command routes measures how well iikanji access learns routes: it generates
 // the logs of sites whose true routes are known (package sites) and prints the
 // share of requests on exactly the right route, precision and recall. `make
-// bench` runs it; the floor of the figures is a test of internal/accesslog.
+// bench` runs it; the floor of the figures is a test of internal/logs/accesslog.
 package main
 
 import (
@@ -13,8 +13,8 @@ import (
 	"os/signal"
 
 	"github.com/iikanji/iikanji/bench/routes/sites"
-	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/logs/lines"
 )
 
 func main() {

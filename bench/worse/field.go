@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A trialField is a field for trials only, without observation and rehearsal.

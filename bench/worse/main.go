@@ -7,7 +7,7 @@
 //
 // The trials are those of iikanji tune: a proposer that uses the real protocol
 // (this program in another role), real servers, interleaved pairs of runs, the
-// gates and the judge of internal/judge. This program has no threshold of its own:
+// gates and the judge of internal/proof/judge. This program has no threshold of its own:
 // it prints the judge's verdict with the number that the verdict is based on. The
 // exit status is 3 if the judge kept one of the changes.
 //
@@ -40,9 +40,9 @@ import (
 	"time"
 
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
-	"github.com/iikanji/iikanji/internal/arena"
 	_ "github.com/iikanji/iikanji/internal/change/all" // registers every kind of change
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // Exit statuses. A kept proposal has another status than trials that did not take

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // A result holds the outcome of all proposals.

@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/propose"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/propose"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 func TestMain(m *testing.M) {
@@ -49,7 +49,7 @@ func workFolder(t *testing.T) string {
 func TestTicketsUnderLoad(t *testing.T) {
 	dir := filepath.Join(workFolder(t), "tickets")
 	a := ticketsArena()
-	err := site.Use(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *site.Subject) error {
+	err := arenasite.Use(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *arenasite.Subject) error {
 		url := p.Stack.Places().URL()
 		answersRight(t, url)
 		loaded(ctx, t, p)
@@ -126,7 +126,7 @@ func answersRight(t *testing.T, url string) {
 
 // loaded runs the load for a moment. Every answer and the final balance are
 // checked; customers must not see deadlocks.
-func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
+func loaded(ctx context.Context, t *testing.T, p *arenasite.Subject) {
 	t.Helper()
 	run, err := p.Scenario(arena.Options{}).Load(ctx, field.Load{Time: time.Second, Seed: 1})
 	if err != nil {
@@ -143,7 +143,7 @@ func loaded(ctx context.Context, t *testing.T, p *site.Subject) {
 }
 
 // heldRow returns a connection that the test uses to lock a row.
-func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
+func heldRow(ctx context.Context, t *testing.T, p *arenasite.Subject) *sql.Conn {
 	t.Helper()
 	c, err := p.Site().Services["database"].DB.Conn(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func heldRow(ctx context.Context, t *testing.T, p *site.Subject) *sql.Conn {
 // connections, so that every connection of the app ends up waiting for the row. It
 // returns the largest number of connections seen. It waits until that number is as
 // large as wanted, and a moment longer to detect a larger one.
-func pooled(ctx context.Context, t *testing.T, p *site.Subject, url string, hold *sql.Conn, want int) int {
+func pooled(ctx context.Context, t *testing.T, p *arenasite.Subject, url string, hold *sql.Conn, want int) int {
 	t.Helper()
 	for _, s := range []string{"BEGIN", "SELECT remaining FROM shows WHERE id = 1 FOR UPDATE"} {
 		if _, err := hold.ExecContext(ctx, s); err != nil {

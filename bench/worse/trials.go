@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/bench"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 // undoTime limits the time for restoring a site.
@@ -45,7 +45,7 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 	}
 	defer func() { err = errors.Join(err, h.Close()) }()
 	so := stack.Options{Dir: dir, StackCPUs: rest, Progress: func(line string) { o.say(a.Name + ": " + line) }}
-	err = site.Use(ctx, a, so, func(ctx context.Context, p *site.Subject) (err error) {
+	err = arenasite.Use(ctx, a, so, func(ctx context.Context, p *arenasite.Subject) (err error) {
 		changed := p.Site()
 		acts := &change.Executor{Hands: changed, Journal: h, Policy: changed.Target.Policy}
 		defer func() {
@@ -83,7 +83,7 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 }
 
 // field returns the field that makes the runs on one arena.
-func (o *options) field(p *site.Subject, h *history.History, cpus []int, dir string) *field.Field {
+func (o *options) field(p *arenasite.Subject, h *history.History, cpus []int, dir string) *field.Field {
 	l := p.Scenario(arena.Options{})
 	l.Seed, l.CPUs, l.Place = o.seed, cpus, iikanji.Placement{Cores: runtime.NumCPU(), Generator: bench.CPUList(cpus)}
 	return &field.Field{Subject: p, Loader: l, History: h, Now: time.Now, Dir: dir, Noisy: o.noisy}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // TestAccessDoc: docs/access.md begins with the table of the script, and it has

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // tableFlags set how rows are shown.

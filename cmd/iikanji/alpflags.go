@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // An alpFlag translates the value of a flag that takes one.

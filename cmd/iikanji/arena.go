@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // arenaCmd lists the arenas and writes their files.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 )
 
 // An arenaCommandCmd is a command that one or more arenas declare.

@@ -12,16 +12,16 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/bench"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/progress"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/scenario"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/show/progress"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 type benchCmd struct {
@@ -206,7 +206,7 @@ func (r *benchRun) ready(began time.Time, s field.Subject) {
 }
 
 // scenarioOf returns the loader of the target's benchmarker with the command's options.
-func (r *benchRun) scenarioOf(s *site.Subject) *field.Scenario {
+func (r *benchRun) scenarioOf(s *arenasite.Subject) *field.Scenario {
 	return r.placed(s.Scenario(arena.Options{Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
 }
 
@@ -235,7 +235,7 @@ func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 		return err
 	}
 	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
-	f := r.field(h, nil, r.placed(site.ScenarioOf(r.arena, r.URL, o)))
+	f := r.field(h, nil, r.placed(arenasite.ScenarioOf(r.arena, r.URL, o)))
 	f.Unseen = onThisMachine(r.URL)
 	return r.bench(ctx, f)
 }

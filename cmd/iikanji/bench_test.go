@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/progress"
+	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
 // A lockedBuffer is a writer that several goroutines may use at once.

@@ -9,16 +9,16 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/target"
-	"github.com/iikanji/iikanji/internal/target/discover"
-	"github.com/iikanji/iikanji/internal/target/live"
-	"github.com/iikanji/iikanji/internal/window"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/discover"
+	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/target"
+	"github.com/iikanji/iikanji/internal/site/window"
 )
 
 type collectCmd struct {
@@ -70,8 +70,8 @@ func (c *collectCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.For, sensors: c.Sensors,
-		learn: func(*live.Subject, *history.History) field.Learn { return c.learn }}
-	return w.run(ctx, func(d *observe.Diagnosis, s *live.Subject) error { return c.done(e, t, d) })
+		learn: func(*livesite.Subject, *history.History) field.Learn { return c.learn }}
+	return w.run(ctx, func(d *observe.Diagnosis, s *livesite.Subject) error { return c.done(e, t, d) })
 }
 
 // site is the site that the command line names, or the one of this machine.

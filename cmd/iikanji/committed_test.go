@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
 )
 
 // TestCommittedPaths: the committed history of a search has no path of the machine.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // renamingPatch is a change of two files of the shop that renames a function. It

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/progress"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/grading"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/show/progress"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 type diagnoseCmd struct {

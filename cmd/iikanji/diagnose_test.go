@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena/arenatest/grading"
-	"github.com/iikanji/iikanji/internal/observe"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/grading"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // TestDiagnoseUnderLoad observes a short run of a real arena. The best-known cause must

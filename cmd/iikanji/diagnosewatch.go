@@ -10,13 +10,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/target/live"
-	"github.com/iikanji/iikanji/internal/target/loader"
-	"github.com/iikanji/iikanji/internal/window"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/load/loader"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/window"
 )
 
 // leastWatch is the shortest time that is watched.
@@ -47,12 +47,12 @@ type watching struct {
 	history string
 	length  time.Duration
 	sensors bool // turn on the logs that are missing
-	learn   func(s *live.Subject, h *history.History) field.Learn
+	learn   func(s *livesite.Subject, h *history.History) field.Learn
 }
 
 // run observes the site. done is called with the diagnosis while the site is still
 // open.
-func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *live.Subject) error) error {
+func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *livesite.Subject) error) error {
 	h, err := openHistory(w.target, w.dir, w.history)
 	if err != nil {
 		return hinted(err, "choose another folder with --dir or --history")
@@ -65,7 +65,7 @@ func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *l
 	// A site that has its own traffic may be deployed meanwhile, and a job that was found on
 	// the machine may come to its end.
 	ended := func(err error) { say(err.Error() + ": what it did since then is not seen") }
-	return live.Use(ctx, live.Options{File: w.target.file, Dir: w.dir, Progress: say, Ended: ended}, func(ctx context.Context, s *live.Subject) error {
+	return livesite.Use(ctx, livesite.Options{File: w.target.file, Dir: w.dir, Progress: say, Ended: ended}, func(ctx context.Context, s *livesite.Subject) error {
 		if w.sensors {
 			s.Journal(h)
 		}
@@ -92,7 +92,7 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 		return err
 	}
 	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.Watch, sensors: c.Sensors}
-	return w.run(ctx, func(d *observe.Diagnosis, s *live.Subject) error {
+	return w.run(ctx, func(d *observe.Diagnosis, s *livesite.Subject) error {
 		if c.Explain != "" || c.Format != report.Text && c.Format != report.Markdown && c.Format != report.JSON {
 			return c.print(e, t, d, hist)
 		}

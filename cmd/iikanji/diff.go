@@ -10,13 +10,13 @@ import (
 	"os"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/lines"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/slowlog"
-	"github.com/iikanji/iikanji/internal/tally"
-	"github.com/iikanji/iikanji/internal/window"
+	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/window"
 )
 
 type diffCmd struct {

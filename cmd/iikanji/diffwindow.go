@@ -3,11 +3,11 @@ package main
 import (
 	"fmt"
 
-	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/window"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/window"
 )
 
 // readWindow reads a folder of iikanji collect.

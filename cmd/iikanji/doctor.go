@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/target/doctor"
-	"github.com/iikanji/iikanji/internal/target/live"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/doctor"
+	"github.com/iikanji/iikanji/internal/site/livesite"
 )
 
 type doctorCmd struct {
@@ -60,7 +60,7 @@ func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 		}
 		defer h.Close()
 		if c.Bench {
-			o.Bench = func(ctx context.Context, s *live.Subject) (*iikanji.Run, error) { return c.bench(ctx, e, t, h, s) }
+			o.Bench = func(ctx context.Context, s *livesite.Subject) (*iikanji.Run, error) { return c.bench(ctx, e, t, h, s) }
 		}
 	}
 	checks, err := doctor.Run(ctx, o)
@@ -72,7 +72,7 @@ func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 }
 
 // bench makes one run and keeps it.
-func (c *doctorCmd) bench(ctx context.Context, e *env, t *namedTarget, h *history.History, s *live.Subject) (*iikanji.Run, error) {
+func (c *doctorCmd) bench(ctx context.Context, e *env, t *namedTarget, h *history.History, s *livesite.Subject) (*iikanji.Run, error) {
 	b := &benchCmd{Target: c.Target, Pin: "off", Dir: c.Dir, History: c.History}
 	r, err := b.prepare(e, t)
 	if err != nil {

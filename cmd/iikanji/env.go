@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/plain"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // An env is the part of the process that a command may use.

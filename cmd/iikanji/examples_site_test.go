@@ -21,10 +21,10 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/servertest"
-	"github.com/iikanji/iikanji/internal/target"
-	"github.com/iikanji/iikanji/internal/target/targettest"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/site/target"
+	"github.com/iikanji/iikanji/internal/site/targettest"
 )
 
 // examples is where a group of examples runs: a folder with the files that they name, and

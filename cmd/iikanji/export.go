@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/export"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/export"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type exportCmd struct {

@@ -3,10 +3,10 @@ package main
 import (
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/bench"
-	"github.com/iikanji/iikanji/internal/progress"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/show/progress"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // A growth is the score of a run over its load, for a sparkline.

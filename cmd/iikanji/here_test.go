@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // TestTargetHere: without a name, the site is the one that the working folder describes.

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/report/document"
-	"github.com/iikanji/iikanji/internal/summary"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/report/document"
+	"github.com/iikanji/iikanji/internal/show/summary"
 )
 
 type historyCommitCmd struct {

@@ -9,10 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/report/document"
-	"github.com/iikanji/iikanji/internal/summary"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/report/document"
+	"github.com/iikanji/iikanji/internal/show/summary"
 )
 
 type historyDiffCmd struct {

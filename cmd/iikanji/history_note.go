@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type historyNoteCmd struct {

@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 // search prints the result of the latest search again, as tune did at its end.

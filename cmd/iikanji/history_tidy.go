@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // tidy packs and prunes the raw files of old runs. It prints what it removed; an

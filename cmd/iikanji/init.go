@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/target"
-	"github.com/iikanji/iikanji/internal/target/discover"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/discover"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 type initCmd struct {

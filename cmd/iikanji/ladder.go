@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/ladder"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/ladder"
+	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 type ladderCmd struct {

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/ladder"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/ladder"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // Ladders are climbed on arenas with the small data of tests.

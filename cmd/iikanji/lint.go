@@ -14,7 +14,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 type lintCmd struct {
@@ -75,7 +75,7 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	res, err := lever.Run(ctx, c.Dir, patterns, f, levers)
+	res, err := rewrite.Run(ctx, c.Dir, patterns, f, levers)
 	if err != nil {
 		return err
 	}
@@ -99,51 +99,51 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 }
 
 // advice is what to do, with the promise that the fix weakens.
-func advice(h lever.Hit) string {
+func advice(h rewrite.Hit) string {
 	switch {
-	case h.Proof == lever.Hint:
+	case h.Proof == rewrite.Hint:
 		return h.How + " (no automatic fix)"
-	case h.Promise != lever.NoPromise:
+	case h.Promise != rewrite.NoPromise:
 		return fmt.Sprintf("%s (--allow %s)", h.How, h.Promise)
 	}
 	return h.How
 }
 
 // levers are the selected levers; nil for all.
-func (c *lintCmd) levers() (out []*lever.Lever, err error) {
+func (c *lintCmd) levers() (out []*rewrite.Lever, err error) {
 	for _, code := range c.Only {
-		i := slices.IndexFunc(lever.All(), func(l *lever.Lever) bool { return strings.EqualFold(l.Code, code) })
+		i := slices.IndexFunc(rewrite.All(), func(l *rewrite.Lever) bool { return strings.EqualFold(l.Code, code) })
 		if i < 0 {
 			return nil, usageError("there is no lever %q", code)
 		}
-		out = append(out, lever.All()[i])
+		out = append(out, rewrite.All()[i])
 	}
 	return out, nil
 }
 
 // allowed reports whether a fix may be applied.
-func (c *lintCmd) allowed(h lever.Hit) bool {
+func (c *lintCmd) allowed(h rewrite.Hit) bool {
 	switch {
 	case len(h.Variants) == 0:
 		return false
-	case h.Proof == lever.Tested && !slices.Contains(c.Allow, string(lever.TestedOnly)):
+	case h.Proof == rewrite.Tested && !slices.Contains(c.Allow, string(rewrite.TestedOnly)):
 		return false
 	}
-	return h.Promise == lever.NoPromise || slices.Contains(c.Allow, string(h.Promise))
+	return h.Promise == rewrite.NoPromise || slices.Contains(c.Allow, string(h.Promise))
 }
 
 // rewrite applies the allowed fixes, or shows them. A fix that overlaps one before
 // it is left for the next call.
-func (c *lintCmd) rewrite(e *env, res *lever.Result) error {
-	var fixes []lever.Fix
+func (c *lintCmd) rewrite(e *env, res *rewrite.Result) error {
+	var fixes []rewrite.Fix
 	after := map[string][]byte{}
 	left := 0
 	for _, h := range res.Hits {
 		if !c.allowed(h) {
 			continue
 		}
-		next, err := lever.Apply(res.Files, append(slices.Clone(fixes), h.Variants[0]))
-		if errors.Is(err, lever.ErrOverlap) {
+		next, err := rewrite.Apply(res.Files, append(slices.Clone(fixes), h.Variants[0]))
+		if errors.Is(err, rewrite.ErrOverlap) {
 			left++
 			continue
 		}
@@ -209,7 +209,7 @@ func (c *lintCmd) short(name string) string {
 }
 
 // schema reads the SQL files.
-func (c *lintCmd) schema() (lever.Facts, error) {
+func (c *lintCmd) schema() (rewrite.Facts, error) {
 	files := c.SQL
 	if len(files) == 0 {
 		files = schemaFiles(c.Dir)
@@ -219,13 +219,13 @@ func (c *lintCmd) schema() (lever.Facts, error) {
 		text, err := readSchema(name)
 		if err != nil {
 			if len(c.SQL) > 0 {
-				return lever.Facts{}, fmt.Errorf("reading the schema: %w", err)
+				return rewrite.Facts{}, fmt.Errorf("reading the schema: %w", err)
 			}
 			continue // a file that was only found
 		}
 		texts = append(texts, text)
 	}
-	return lever.Schema(texts...), nil
+	return rewrite.Schema(texts...), nil
 }
 
 const (
@@ -300,11 +300,11 @@ func maybeVet(args []string) {
 	c := &lintCmd{Dir: "."}
 	f, err := c.schema()
 	if err != nil {
-		f = lever.Facts{}
+		f = rewrite.Facts{}
 	}
 	var analyzers []*analysis.Analyzer
-	for _, l := range lever.With(f) {
-		analyzers = append(analyzers, lever.WithImports(l.Analyzer))
+	for _, l := range rewrite.With(f) {
+		analyzers = append(analyzers, rewrite.WithImports(l.Analyzer))
 	}
 	unitchecker.Main(analyzers...)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/target/live"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
+	"github.com/iikanji/iikanji/internal/site/livesite"
 )
 
 // A liveTarget is a target that is up, with the progress output of one command.
@@ -54,9 +54,9 @@ func withTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, pa
 // Dir and Progress count for a site. partly: services of a site may be down.
 func useTarget(ctx context.Context, t *namedTarget, o stack.Options, partly bool, do func(ctx context.Context, s field.Subject) error) error {
 	if t.arena == nil {
-		return live.Use(ctx, live.Options{File: t.file, Dir: o.Dir, Progress: o.Progress, Partly: partly}, func(ctx context.Context, s *live.Subject) error { return do(ctx, s) })
+		return livesite.Use(ctx, livesite.Options{File: t.file, Dir: o.Dir, Progress: o.Progress, Partly: partly}, func(ctx context.Context, s *livesite.Subject) error { return do(ctx, s) })
 	}
-	err := site.Use(ctx, t.arena, o, func(ctx context.Context, s *site.Subject) error { return do(ctx, s) })
+	err := arenasite.Use(ctx, t.arena, o, func(ctx context.Context, s *arenasite.Subject) error { return do(ctx, s) })
 	var busy *stack.BusyError
 	if !errors.As(err, &busy) {
 		return err
@@ -71,7 +71,7 @@ func useTarget(ctx context.Context, t *namedTarget, o stack.Options, partly bool
 // filesOf is a target as far as its folders show it, while no service may run.
 func filesOf(t *namedTarget, dir string) (*change.Site, error) {
 	if t.arena == nil {
-		return live.Files(t.file, dir), nil
+		return livesite.Files(t.file, dir), nil
 	}
 	full, err := t.arena.Complete()
 	if err != nil {
@@ -84,7 +84,7 @@ func filesOf(t *namedTarget, dir string) (*change.Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the work folder: %w", err)
 	}
-	return site.Files(iikanji.Target{}, full, filepath.Join(real, "conf"), filepath.Join(real, "webapp")), nil
+	return arenasite.Files(iikanji.Target{}, full, filepath.Join(real, "conf"), filepath.Join(real, "webapp")), nil
 }
 
 // sweep ends the processes that a crashed stack of an arena left. A site has

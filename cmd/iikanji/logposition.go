@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/lines"
+	"github.com/iikanji/iikanji/internal/logs/lines"
 )
 
 // positions are the offsets up to which growing logs were read, by absolute

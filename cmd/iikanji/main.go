@@ -7,8 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/target/keeper"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/machine/keeper"
 )
 
 func main() {

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/tally"
+	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type mergeCmd struct {

@@ -5,8 +5,8 @@ import (
 	"os"
 	"syscall"
 
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
 )
 
 // niceSays is a warning about a nice value that does not protect measurements; ""

@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // An output writes lines to standard output. After the first error it writes

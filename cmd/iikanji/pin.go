@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
+	"github.com/iikanji/iikanji/internal/load/bench"
 )
 
 // A pinning is the CPUs that the load generator and the stack may use; a nil list

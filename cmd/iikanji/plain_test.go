@@ -8,10 +8,10 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/summary"
-	"github.com/iikanji/iikanji/internal/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/summary"
+	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
 )
 
 // TestPlainOutput: what is printed into a pipe has no control characters, whatever

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 // A preparer brings each target up once and hands out copies of its work

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // pairsOf returns pairs with the given ratios of score and CPU, observed to bare.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/stats"
+	"github.com/iikanji/iikanji/internal/proof/stats"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // priceAim is the largest acceptable cost of the default set, as a share of the score.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // TestPrivacyAllowedNowhere: no arena's policy allows a change that gives an answer to

@@ -7,13 +7,13 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/target/live"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 type recoverCmd struct {
@@ -83,7 +83,7 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	sensors, err := live.SensorsInForce(h)
+	sensors, err := livesite.SensorsInForce(h)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History)
 	ids, err := w.executor(h).Recover(ctx)
 	if err == nil { // logs that were turned on for an observation
 		var logs []iikanji.ChangeID
-		logs, err = live.RevertSensors(ctx, h, w.executor(h))
+		logs, err = livesite.RevertSensors(ctx, h, w.executor(h))
 		ids = append(ids, logs...)
 	}
 	undone, e := loaded(h, ids)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // TestRecoverAway tests that recover puts back a change that a killed search had

@@ -11,7 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // TestRedactedHistoryCommands: no command on the history prints a planted secret; with

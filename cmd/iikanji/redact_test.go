@@ -13,9 +13,9 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // plantedSecrets is every secret that is planted below: a token in a URL, the password of a

@@ -14,11 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/hostproc"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/target/keeper"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/keeper"
 )
 
 // rehearsingSteps prints each step of a restart rehearsal before it begins.

@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // A repository is the git repository of a folder. What is committed is staged in an

@@ -5,7 +5,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // openHistory opens the history of a target for writing, and creates it if it is

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/redact"
+	"github.com/iikanji/iikanji/internal/show/redact"
 )
 
 // saveRedacted writes a profile for merge and diff. A saved profile is meant to be

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/selftest"
+	"github.com/iikanji/iikanji/internal/proof/selftest"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // selftestCmd tests the judge on trials whose true effect is known.

@@ -7,11 +7,11 @@ import (
 	"io"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/bench"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // real tests the judge on real runs of an unchanged arena.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/selftest"
+	"github.com/iikanji/iikanji/internal/proof/selftest"
 )
 
 // searches simulates the searches of each kind, and with --full the goals.

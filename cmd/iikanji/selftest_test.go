@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/selftest"
+	"github.com/iikanji/iikanji/internal/proof/selftest"
 )
 
 // TestExceededLimits tests that each limit can be exceeded, and only by the judge.

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/scenario"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // shopping is the benchmarker of the arena shop: one visitor, 20 times a second. Runs of

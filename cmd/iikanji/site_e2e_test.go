@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/target"
-	"github.com/iikanji/iikanji/internal/target/doctor"
-	processes "github.com/iikanji/iikanji/internal/target/machine"
-	"github.com/iikanji/iikanji/internal/target/targettest"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	processes "github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/doctor"
+	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/target"
+	"github.com/iikanji/iikanji/internal/site/targettest"
 )
 
 // siteState are the files of a foreign site that a change or a sensor may touch.

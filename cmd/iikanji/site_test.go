@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/scenario"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 // shopVariable adds the arena "shop" to a command of the tests. The arena starts
@@ -218,7 +218,7 @@ func TestSite(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	wired, closeSite, err := site.Of(t.Context(), s)
+	wired, closeSite, err := arenasite.Of(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	w := &liveTarget{Subject: site.New(a, s, wired)}
+	w := &liveTarget{Subject: arenasite.New(a, s, wired)}
 	for name, r := range oneOfEach() {
 		t.Run(name, func(t *testing.T) { thereAndBack(t, dir, w, h, r) })
 	}
@@ -443,4 +443,4 @@ func byHandExported(t *testing.T, dir string) {
 }
 
 // stackOf is the stack of an arena that is up.
-func stackOf(w *liveTarget) *stack.Stack { return w.Subject.(*site.Subject).Stack }
+func stackOf(w *liveTarget) *stack.Stack { return w.Subject.(*arenasite.Subject).Stack }

@@ -7,13 +7,13 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/target/live"
-	"github.com/iikanji/iikanji/internal/target/loader"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/load/loader"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
+	"github.com/iikanji/iikanji/internal/site/livesite"
 )
 
 // settings are the settings of an arena's benchmarker; a site has none.
@@ -88,9 +88,9 @@ func (c *tuneCmd) AfterApply(k *kong.Context) error {
 // benchmarker.
 func (r *benchRun) loaderOf(s field.Subject, h *history.History) field.Loader {
 	switch s := s.(type) {
-	case *site.Subject:
+	case *arenasite.Subject:
 		return r.scenarioOf(s)
-	case *live.Subject:
+	case *livesite.Subject:
 		return r.benchmarkerOf(s, h)
 	}
 	panic("BUG: a subject that is neither an arena nor a site")
@@ -99,7 +99,7 @@ func (r *benchRun) loaderOf(s field.Subject, h *history.History) field.Loader {
 // quietTime is how long a typed benchmark must send no request to be over.
 const quietTime = 5 * time.Second
 
-func (r *benchRun) benchmarkerOf(s *live.Subject, h *history.History) field.Loader {
+func (r *benchRun) benchmarkerOf(s *livesite.Subject, h *history.History) field.Loader {
 	s.Journal(h)
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
 		Past: func() ([]float64, int, error) { return pastScores(h) }, Prepare: s.Prepare()}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // TestFitSite: a time limit that was given stays, and is refused if it is too short for

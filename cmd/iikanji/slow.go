@@ -15,11 +15,11 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/filter"
-	"github.com/iikanji/iikanji/internal/lines"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/filter"
+	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type slowCmd struct {

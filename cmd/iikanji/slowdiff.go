@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/redact"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/show/redact"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // diff compares two logs or saved profiles by digest.

@@ -6,7 +6,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // ptFlags are flags of pt-query-digest, so that one of its command lines works

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
 )
 
 // TestTranslateFilter: filters in Perl become filters of slow.

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/slowlog"
-	"github.com/iikanji/iikanji/internal/tally"
+	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // slowView returns the columns of rows of statements, or of what --by names. Each

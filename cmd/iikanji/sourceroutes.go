@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/accesslog"
-	"github.com/iikanji/iikanji/internal/gosource"
-	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/rewrite/gosource"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // routesFrom reads the routes of --routes: a file of routes, an OpenAPI description, the

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/lever"
-	"github.com/iikanji/iikanji/internal/lever/cacheplan"
-	"github.com/iikanji/iikanji/internal/plain"
-	"github.com/iikanji/iikanji/internal/sqlcache"
+	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
+	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 type sqlcacheCmd struct {
@@ -75,7 +75,7 @@ func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cachep
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	statements, problems, err := lever.Statements(ctx, c.Dir, patterns)
+	statements, problems, err := rewrite.Statements(ctx, c.Dir, patterns)
 	if err != nil {
 		return sqlcache.Plan{}, nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
-	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // TestSqlcache makes the cache for an app, switches it on with the two lines of

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/servertest"
-	"github.com/iikanji/iikanji/internal/target"
-	"github.com/iikanji/iikanji/internal/tune"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // ledgersLoadVariable makes this binary the benchmarker of the ledgers at a URL.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/hoststat"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
 )
 
 // A stealing is this machine with a hypervisor that takes 0 to mostSteal of the CPU

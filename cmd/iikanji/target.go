@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
-	"github.com/iikanji/iikanji/internal/stack"
-	"github.com/iikanji/iikanji/internal/target"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // A namedTarget is what the name of a target on the command line means: an

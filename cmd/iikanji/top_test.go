@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/hoststat"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/report"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // busySample returns a sample with the largest numbers that a column must hold.

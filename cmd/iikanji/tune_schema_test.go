@@ -10,8 +10,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/field"
-	"github.com/iikanji/iikanji/internal/site"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 // TestWhichFile tests, on a real arena with two schema files that create the same
@@ -30,7 +30,7 @@ func TestWhichFile(t *testing.T) {
 		if err := f.Initialize(ctx); err != nil {
 			return err
 		}
-		index := iikanji.Remedy{Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": w.Subject.(*site.Subject).Stack.Places().Service("database").Schema,
+		index := iikanji.Remedy{Kind: "ddl", Target: "database", Args: map[string]string{"act": "add index", "schema": w.Subject.(*arenasite.Subject).Stack.Places().Service("database").Schema,
 			"table": "isu_condition", "columns": "jia_isu_uuid, timestamp", "into": "schema file"}}
 		_, refused := change.Plan(ctx, w.Site(), index)
 		if refused == nil {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 )
 
 // TestTuneSettings checks that runs with other settings of the arena do not

@@ -12,10 +12,10 @@ import (
 	"os"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/otlp"
-	"github.com/iikanji/iikanji/internal/report"
-	"github.com/iikanji/iikanji/internal/summary"
-	"github.com/iikanji/iikanji/internal/ui"
+	"github.com/iikanji/iikanji/internal/show/otlp"
+	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/summary"
+	"github.com/iikanji/iikanji/internal/show/ui"
 )
 
 type uiCmd struct {

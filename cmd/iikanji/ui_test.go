@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
 )
 
 // serveUI runs iikanji ui in this process and returns the text that it printed first.

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 )
 
 // tinyVariable adds an arena to this binary that starts quickly: the data of real

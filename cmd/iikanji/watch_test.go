@@ -18,11 +18,11 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/observe"
-	"github.com/iikanji/iikanji/internal/target/targettest"
-	"github.com/iikanji/iikanji/internal/window"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/targettest"
+	"github.com/iikanji/iikanji/internal/site/window"
 )
 
 // watched is the document of diagnose --watch --json and of diagnose --from --json.

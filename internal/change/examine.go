@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // A Relation is how the state of a place compares with a change.

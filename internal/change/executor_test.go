@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // A rig is an executor on a folder with one service, whose reload can fail.

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 // FilesPlace is the place of an op on a table in all SQLite files of a service:

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 func TestFileOrder(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 // filesPlace matches the places of FilesPlace and OriginalsPlace.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // TestLinkSwappedIn: the account of a service can write to its folders. A link that

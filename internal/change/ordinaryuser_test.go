@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 // apartVariable holds the folder of a test that runs itself in another process,

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // An app's own tests may do anything: write to the site's database, send mail. They

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 )
 
 // A Process is a running process of a host, as /proc shows it.

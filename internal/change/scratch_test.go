@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // planning is the folder in which a test process is in the middle of plans.

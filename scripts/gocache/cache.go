@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/arena/kit/files"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 // A cache is a folder in memory in front of one on disk.

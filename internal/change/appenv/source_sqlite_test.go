@@ -11,7 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 // openings are sources that open SQLite files. <old|new> marks each edit; all other
@@ -143,16 +143,16 @@ func TestSQLiteOfArena(t *testing.T) {
 		}
 		files[strings.TrimSuffix(f.Name(), ".txt")] = string(text)
 	}
-	for name, levers := range map[string][]*lever.Lever{"as it is": nil, "kept open": lever.All()} {
+	for name, levers := range map[string][]*rewrite.Lever{"as it is": nil, "kept open": rewrite.All()} {
 		s := sourceSite(t, files)
 		dir := s.Services["app"].Source
 		if levers != nil {
-			keep := slices.DeleteFunc(levers, func(l *lever.Lever) bool { return l.Code != "APP218" })
-			res, err := lever.Run(t.Context(), dir, []string{"./..."}, lever.Facts{}, keep)
+			keep := slices.DeleteFunc(levers, func(l *rewrite.Lever) bool { return l.Code != "APP218" })
+			res, err := rewrite.Run(t.Context(), dir, []string{"./..."}, rewrite.Facts{}, keep)
 			if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != 1 {
 				t.Fatal(err, res)
 			}
-			after, err := lever.Apply(res.Files, []lever.Fix{res.Hits[0].Variants[0]})
+			after, err := rewrite.Apply(res.Files, []rewrite.Fix{res.Hits[0].Variants[0]})
 			if err != nil {
 				t.Fatal(err)
 			}

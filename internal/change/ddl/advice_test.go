@@ -15,10 +15,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/diagnose"
-	"github.com/iikanji/iikanji/internal/facts"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/site/facts"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // TestAdviceIsPlanned: every remedy that diagnose returns for the cases of its
@@ -28,7 +28,7 @@ func TestAdviceIsPlanned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads 100 small databases")
 	}
-	files, err := filepath.Glob("../../diagnose/testdata/index/*.txt")
+	files, err := filepath.Glob("../../cause/testdata/index/*.txt")
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d cases, %v", len(files), err)
 	}
@@ -105,11 +105,11 @@ func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy 
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := diagnose.ReadSchema(fs)
+	schema, err := cause.ReadSchema(fs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range schema.Questions(diagnose.WorkloadOf([]iikanji.Profile{profile})) {
+	for _, q := range schema.Questions(cause.WorkloadOf([]iikanji.Profile{profile})) {
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool { return t.Name == q.Table })
 		if err := server.Distinct(t.Context(), &tables[i], q.Columns); err != nil {
 			t.Fatal(err)
@@ -120,7 +120,7 @@ func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy 
 		}
 		fs = append(append(fs, facts.TableFacts("database", tables[i])...), facts.SelectivityFacts("database", tables[i], shares)...)
 	}
-	findings, err := diagnose.All(diagnose.Input{Profiles: []iikanji.Profile{profile}, Facts: fs})
+	findings, err := cause.All(cause.Input{Profiles: []iikanji.Profile{profile}, Facts: fs})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 // A fileAlter is a change of the indexes of a table in SQLite files.

@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 // storeFolder holds the originals that changes in force have replaced, in a folder for

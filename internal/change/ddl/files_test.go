@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/sqlitefile"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
 // fileSchema is the schema file of the test's site. It is no SQL of MySQL.

@@ -17,7 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/history"
+	"github.com/iikanji/iikanji/internal/change/history"
 )
 
 const loadSchema = "DROP TABLE IF EXISTS `isu_condition`;\r\n" + `DROP TABLE IF EXISTS ` + "`isu`" + `;

@@ -10,7 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // TestScratchOfOthers: another database with the scratch database's name is not

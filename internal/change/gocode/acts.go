@@ -8,7 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 // acts are the acts that this kind can plan.
@@ -61,7 +61,7 @@ var codeForm = regexp.MustCompile(`^APP2[0-9]{2}$`)
 func (cs *codes) UnmarshalText(b []byte) error {
 	for word := range strings.SplitSeq(string(b), ",") {
 		word = strings.TrimSpace(word)
-		if !codeForm.MatchString(word) || !slices.ContainsFunc(lever.All(), func(l *lever.Lever) bool { return l.Code == word }) {
+		if !codeForm.MatchString(word) || !slices.ContainsFunc(rewrite.All(), func(l *rewrite.Lever) bool { return l.Code == word }) {
 			return fmt.Errorf("%.40q is not the code of a lever", word)
 		}
 		if !slices.Contains(*cs, word) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // maxVetLines bounds the output of go vet in an error.

@@ -17,10 +17,10 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/lever"
-	"github.com/iikanji/iikanji/internal/lever/cacheplan"
-	"github.com/iikanji/iikanji/internal/sqlcache"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
+	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
 )
 
 // queryCache is the lever that adds a query cache. Its change is planned from all of
@@ -60,7 +60,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if err != nil {
 		return err
 	}
-	use, err := lever.Cache(ctx, dir, path.Join(module, cacheFolder))
+	use, err := rewrite.Cache(ctx, dir, path.Join(module, cacheFolder))
 	if err != nil {
 		return fmt.Errorf("reading the source: %w", err)
 	}
@@ -83,7 +83,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if kept == 0 {
 		return change.ErrNothing
 	}
-	files, err := lever.Apply(use.Files, use.Fixes)
+	files, err := rewrite.Apply(use.Files, use.Fixes)
 	if err != nil {
 		return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: err}
 	}
@@ -176,7 +176,7 @@ func mayChangeFiles(spec *ast.ImportSpec) bool {
 }
 
 // cachePlan makes the plan for the app's statements.
-func (t *task) cachePlan(ctx context.Context, s *change.Site, use *lever.CacheSource) (plan sqlcache.Plan, err error) {
+func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.CacheSource) (plan sqlcache.Plan, err error) {
 	var texts []string
 	for _, st := range use.Statements {
 		if !st.Whole {

@@ -15,9 +15,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // cachedMain answers with the number of a member, and with how many queries for it
@@ -101,7 +101,7 @@ func newCachedApp(t *testing.T) cachedApp {
 	c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
 	files := map[string]string{"main.go": cachedMain}
 	for _, name := range []string{"go.mod", "go.sum"} { // of an app whose modules are in the module cache
-		body, err := os.ReadFile(filepath.Join("../../lever/testdata/apps/chi", name+".txt"))
+		body, err := os.ReadFile(filepath.Join("../../rewrite/testdata/apps/chi", name+".txt"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/lever/cacheplan"
+	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
 )
 
 // cacheSchema reads from the site's only database what a query cache must know: the

@@ -11,8 +11,8 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 func init() { change.Register(Kind{}) }
@@ -146,8 +146,8 @@ func placeOf(function string) string {
 }
 
 // levers returns the named analyzer, with the schema.
-func (t *task) lever(code string) *lever.Lever {
-	for _, l := range lever.With(t.schema) {
+func (t *task) lever(code string) *rewrite.Lever {
+	for _, l := range rewrite.With(t.schema) {
 		if l.Code == code {
 			return l
 		}

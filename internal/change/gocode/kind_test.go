@@ -14,8 +14,8 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 // The source of the test app: a place with a proven rewrite, a knob, and a
@@ -97,11 +97,11 @@ var once = remedy("levers", "APP206")
 // pause is the remedy of the knob, as a finding has it.
 func pause(t *testing.T, a testApp, variant string) iikanji.Remedy {
 	t.Helper()
-	res, err := lever.Run(t.Context(), a.Source(""), []string{"./..."}, lever.Facts{}, nil)
+	res, err := rewrite.Run(t.Context(), a.Source(""), []string{"./..."}, rewrite.Facts{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(res.Hits, func(h lever.Hit) bool { return h.Code == "APP214" })
+	i := slices.IndexFunc(res.Hits, func(h rewrite.Hit) bool { return h.Code == "APP214" })
 	if i < 0 {
 		t.Fatalf("no knob in %+v", res.Hits)
 	}

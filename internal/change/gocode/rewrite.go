@@ -14,15 +14,15 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/gosource"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/rewrite/gosource"
 )
 
 // A task is one plan: the rewrites in a copy of the source.
 type task struct {
 	args    *fixArgs
-	schema  lever.Facts
+	schema  rewrite.Facts
 	source  string
 	service string
 	folder  string // of the source, which the change makes; "" for none
@@ -57,7 +57,7 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)
 		}
-		res, err := lever.Run(ctx, dir, []string{"./..."}, t.schema, []*lever.Lever{l})
+		res, err := rewrite.Run(ctx, dir, []string{"./..."}, t.schema, []*rewrite.Lever{l})
 		if err != nil {
 			return fmt.Errorf("reading the source: %w", err)
 		}
@@ -68,7 +68,7 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 		if len(fixes) == 0 {
 			continue
 		}
-		files, err := lever.Apply(res.Files, fixes)
+		files, err := rewrite.Apply(res.Files, fixes)
 		if err != nil {
 			return &DefectError{Levers: []string{code}, Func: t.args.Func, Err: err}
 		}
@@ -101,8 +101,8 @@ func (t *task) declares(h host.Host, dir string) error {
 }
 
 // choose returns the fixes of the named place among the hits of a lever.
-func (t *task) choose(dir string, hits []lever.Hit) ([]lever.Fix, error) {
-	var fixes []lever.Fix
+func (t *task) choose(dir string, hits []rewrite.Hit) ([]rewrite.Fix, error) {
+	var fixes []rewrite.Fix
 	for _, h := range hits {
 		rel, err := filepath.Rel(dir, h.File)
 		if err != nil || filepath.ToSlash(rel) != t.args.File || h.Func != t.args.Func || len(h.Variants) == 0 {
@@ -116,8 +116,8 @@ func (t *task) choose(dir string, hits []lever.Hit) ([]lever.Fix, error) {
 			return nil, err
 		}
 		fixes = append(fixes, fix)
-		t.tested = t.tested || h.Proof != lever.Proven
-		if h.Promise != lever.NoPromise {
+		t.tested = t.tested || h.Proof != rewrite.Proven
+		if h.Promise != rewrite.NoPromise {
 			var p iikanji.Promise
 			if err := p.UnmarshalText([]byte(h.Promise)); err != nil {
 				return nil, fmt.Errorf("reading what %s weakens: %w", h.Code, err)
@@ -132,7 +132,7 @@ func (t *task) choose(dir string, hits []lever.Hit) ([]lever.Fix, error) {
 }
 
 // variant is the fix of a place that the remedy names, or its only one.
-func (t *task) variant(h lever.Hit) (lever.Fix, error) {
+func (t *task) variant(h rewrite.Hit) (rewrite.Fix, error) {
 	if t.args.Variant == "" && len(h.Variants) == 1 {
 		return h.Variants[0], nil
 	}
@@ -143,7 +143,7 @@ func (t *task) variant(h lever.Hit) (lever.Fix, error) {
 		}
 		titles = append(titles, fmt.Sprintf("%q", v.Title))
 	}
-	return lever.Fix{}, fmt.Errorf("variant: want one of %s", strings.Join(titles, ", "))
+	return rewrite.Fix{}, fmt.Errorf("variant: want one of %s", strings.Join(titles, ", "))
 }
 
 // write writes the files that differ to the copy, and notes their old content.

@@ -9,16 +9,16 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/facts"
-	"github.com/iikanji/iikanji/internal/gosource"
-	"github.com/iikanji/iikanji/internal/lever"
+	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/rewrite/gosource"
+	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
 // schemaLimit bounds each question to a database.
 const schemaLimit = 5 * time.Second
 
 // liveSchema reads the tables of all databases of the site, and of its SQLite files.
-func liveSchema(ctx context.Context, s *change.Site) (lever.Facts, error) {
+func liveSchema(ctx context.Context, s *change.Site) (rewrite.Facts, error) {
 	var known []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
 		if svc := s.Services[name]; len(svc.Files) > 0 {
@@ -29,7 +29,7 @@ func liveSchema(ctx context.Context, s *change.Site) (lever.Facts, error) {
 		}
 		more, err := tables(ctx, s, name)
 		if err != nil {
-			return lever.Facts{}, fmt.Errorf("reading the schema of %s: %w", name, err)
+			return rewrite.Facts{}, fmt.Errorf("reading the schema of %s: %w", name, err)
 		}
 		known = append(known, more...)
 	}

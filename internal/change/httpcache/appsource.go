@@ -21,9 +21,9 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/lever"
-	"github.com/iikanji/iikanji/internal/pagegen"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
 )
 
 const (
@@ -299,7 +299,7 @@ func (t *task) wrapped(h host.Host, svc change.Service, source string, files map
 
 // serving wraps the handlers of the source in a folder, and returns the edited files.
 func (t *task) serving(dir, importPath string) (map[string][]byte, error) {
-	use, err := lever.Serve(t.Ctx, dir, importPath)
+	use, err := rewrite.Serve(t.Ctx, dir, importPath)
 	if err != nil {
 		return nil, fmt.Errorf("reading the source: %w", err)
 	}
@@ -309,7 +309,7 @@ func (t *task) serving(dir, importPath string) (map[string][]byte, error) {
 	if use.Serves == 0 {
 		return nil, errors.New("the source has no place where it begins to serve HTTP")
 	}
-	files, err := lever.Apply(use.Files, use.Fixes)
+	files, err := rewrite.Apply(use.Files, use.Fixes)
 	if err != nil {
 		return nil, fmt.Errorf("wrapping the app's handlers: %w", err)
 	}

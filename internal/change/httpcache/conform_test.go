@@ -7,7 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // TestConformance runs the conformance suite of kinds with a real nginx and a real

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/pagegen"
+	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
 )
 
 // drops are the rows of an argument: writes, and the pages that each of them drops.

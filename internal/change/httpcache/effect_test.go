@@ -15,7 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // TestVarnish: what a real Varnish does with the generated VCL. The subtests add to

@@ -12,7 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // TestMemcachedConformance runs the conformance suite of kinds for what the act adds to

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 const (

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/nginx"
-	"github.com/iikanji/iikanji/internal/pagegen"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
 )
 
 // fragments are the paths of an argument, with semicolons between them: parts of pages

@@ -21,10 +21,10 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/facts"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/pagegen"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
+	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
 // blogSource is an app. A page has a header with the number of requests that the app has

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/pagegen"
+	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
 )
 
 // some is a program with every part.

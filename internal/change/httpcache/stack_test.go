@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/arena"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/history"
-	"github.com/iikanji/iikanji/internal/site"
-	"github.com/iikanji/iikanji/internal/stack"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 // TestMain: this program is its stack's supervisor, too.
@@ -94,7 +94,7 @@ func TestRestarted(t *testing.T) {
 	if _, listed := s.Target().Service("pages"); !listed || len(s.Groups()["pages"]) != 1 || !again(t, s) {
 		t.Error("after a restart of the site, Varnish does not answer")
 	}
-	wired, closeSite, err := site.Of(t.Context(), s)
+	wired, closeSite, err := arenasite.Of(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func startedByChange(t *testing.T, dir string) (*change.Executor, iikanji.Change
 	if len(s.Groups()["pages"]) != 0 || again(t, s) {
 		t.Fatal("Varnish runs before the change")
 	}
-	wired, closeSite, err := site.Of(t.Context(), s)
+	wired, closeSite, err := arenasite.Of(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}

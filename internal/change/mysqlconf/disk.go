@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // logShare is the maximum share of the free disk for the redo log: the trial

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // An overridden is a setting that a file sets after the drop-in file, so that it

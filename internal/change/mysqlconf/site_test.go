@@ -18,7 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
-	"github.com/iikanji/iikanji/internal/facts/factstest"
+	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 const program = "/usr/sbin/mariadbd"

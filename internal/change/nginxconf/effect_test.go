@@ -21,7 +21,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/servertest"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // A clockApp answers with the time, the number of the request and the client's headers.

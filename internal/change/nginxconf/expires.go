@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // cacheControl are the words that may be added to the Cache-Control of expires.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // internalPrefix begins the URLs of internal files. No route of an app begins with

@@ -16,8 +16,8 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 func remedy(act string, kv ...string) iikanji.Remedy {

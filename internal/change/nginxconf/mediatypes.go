@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // mediaTypes are the media types of common file name endings.

@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // socketForm has no limit of length: its repetition would be compiled to as many copies, at

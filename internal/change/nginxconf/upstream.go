@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // upstreamKeepalive keeps idle connections to the app open. This needs an

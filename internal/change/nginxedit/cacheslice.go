@@ -4,7 +4,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // A Slice is a length of time that divides the clock evenly in decimal, so that

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // HasCacheZone reports whether a cache of answers is defined.

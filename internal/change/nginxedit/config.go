@@ -5,8 +5,8 @@ import (
 	"io/fs"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // A Conf is a whole configuration with what nginx's modules make of it.

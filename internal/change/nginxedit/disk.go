@@ -5,7 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // Glob implements nginx.Files.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // Levels are the blocks around a place from which it inherits, outermost first.

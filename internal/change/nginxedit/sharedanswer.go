@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/nginx"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // Credentials are the headers, besides cookies, by which clients authenticate.

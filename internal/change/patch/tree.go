@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 const maxFile = 1 << 20 // bytes of a file that is patched

@@ -11,7 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 var _ change.ReadsBack = Kind{}

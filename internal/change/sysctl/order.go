@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // standardFolders are those of sysctl.d(5), the first one first: of files of the same

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // TestOverriding: a file that is read after the drop-in file, and that sets the variable

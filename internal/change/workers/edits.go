@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/appserver"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/appserver"
 )
 
 // edits are the edits of the places that decide.

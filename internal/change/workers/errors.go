@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/appserver"
+	"github.com/iikanji/iikanji/internal/machine/appserver"
 )
 
 var errNoProcess = errors.New("the service has no running process to read its processes and threads from")

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/appserver"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/appserver"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 func init() { change.Register(Kind{}) }

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/appserver"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/promise"
-	"github.com/iikanji/iikanji/internal/host"
+	"github.com/iikanji/iikanji/internal/machine/appserver"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // TestState: sessions in the memory of the process are refused, other state weakens

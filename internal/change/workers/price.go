@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/appserver"
+	"github.com/iikanji/iikanji/internal/machine/appserver"
 )
 
 const (

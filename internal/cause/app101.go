@@ -1,0 +1,75 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// leastOwn is the least share of the cores that the code of the apps uses in a
+// finding.
+const leastOwn = 0.4
+
+// app101 reports apps whose own code uses most of the stack's cores while these
+// are full. With several apps, each with a considerable part of that use is
+// reported.
+func app101(v *view) []iikanji.Finding {
+	if v.binding.Resource != "cpu" || !v.appsLead() {
+		return nil
+	}
+	run, apps := v.in.Run, v.in.Target.WithRole(iikanji.RoleApp)
+	all := float64(max(run.Place.Cores, 1))
+	cores, pinned := stackCores(run)
+	of := "the machine's cores, and all cores are busy"
+	if pinned && cores < all {
+		of = fmt.Sprintf("the cores that the stack may use (%.0f of %.0f), and all of them are busy", cores, all)
+	}
+	share := 0.0
+	for _, u := range run.Usage {
+		if v.in.role(u.Who) == iikanji.RoleApp {
+			share += u.Share
+		}
+	}
+	if share*all/cores < leastOwn {
+		return nil
+	}
+	var out []iikanji.Finding
+	for _, u := range run.Usage {
+		if v.in.role(u.Who) != iikanji.RoleApp || u.Share*all/cores < leastOwn/float64(len(apps)) {
+			continue
+		}
+		name := v.in.called(u.Who)
+		seconds := (u.User + u.System).Seconds()
+		may, why := v.mayUse(u.Who)
+		if may == 0 {
+			may, why = cores, "no lower limit is known"
+		}
+		out = append(out, iikanji.Finding{Code: "APP101", Where: u.Who,
+			Claim: fmt.Sprintf("%s's own code uses %.0f %% of %s", name, 100*u.Share*all/cores, of),
+			Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("%s: %.1f s user, %.1f s system; %.1f of %.0f cores",
+				u.Who, u.User.Seconds(), u.System.Seconds(), u.Share*all, cores)},
+				{Source: "process", Text: fmt.Sprintf("%s can use %s: %s", name, plural(min(may, cores), "core"), why)}},
+			Gain: between(seconds, 0.05, 0.5),
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: u.Who, Says: "profile the app under this load; do less per request"},
+				{Kind: "topology", Target: u.Who, Says: "move the app to its own machine"}},
+		})
+	}
+	return out
+}
+
+// appsLead reports whether the apps together used more of the CPU than the
+// services of any other role.
+func (v *view) appsLead() bool {
+	shares := map[iikanji.Role]float64{}
+	for _, u := range v.in.Run.Usage {
+		if role := v.in.role(u.Who); role != iikanji.RoleUnknown {
+			shares[role] += u.Share
+		}
+	}
+	for role, share := range shares {
+		if role != iikanji.RoleApp && share >= shares[iikanji.RoleApp] {
+			return share == shares[iikanji.RoleApp] && v.in.role(v.binding.Who) == iikanji.RoleApp
+		}
+	}
+	return shares[iikanji.RoleApp] > 0
+}

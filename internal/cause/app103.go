@@ -1,0 +1,123 @@
+package cause
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	poolBusy   = 0.7 // share of the connections' time from which on requests wait for one
+	poolMost   = 64  // pools of this size are not made larger
+	poolQueue  = 2.0 // least number of concurrent requests per connection
+	poolGrowth = 4   // factor by which a pool is enlarged or reduced
+	poolLocked = 0.3 // share of statement seconds spent in locks above which a pool is too large
+	poolLarge  = 4   // connections per core above which fewer may suffice
+)
+
+// A pool is how the connections of one app to one database were used.
+type pool struct {
+	app  string
+	size int     // connections
+	busy float64 // share of their time in statements and round trips
+	load float64 // requests under way, on average
+}
+
+// pools are the pools of connections to a database. A connection is busy for the
+// time of its statements and one round trip each. The time between the
+// statements of a transaction is unknown, so the true share is larger. The log
+// does not name the app of a statement: with several apps, statements and
+// requests are divided in proportion to the connections.
+func (in Input) pools(database iikanji.Service) []pool {
+	in = in.of(database)
+	sizes, total := map[string]int{}, 0
+	for _, f := range in.Facts {
+		var c iikanji.Connections
+		if f.Topic == iikanji.TopicConnection && in.role(f.Target) == iikanji.RoleApp && f.Key == database.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
+			sizes[f.Target] = max(sizes[f.Target], c.TCP+c.Unix)
+		}
+	}
+	for _, n := range sizes {
+		total += n
+	}
+	used, load := 0.0, 0.0
+	for _, r := range in.rows(iikanji.Slow) {
+		used += r.Total.Seconds() + float64(r.Count)*roundTrip
+	}
+	known := in.Run != nil && in.Run.Took > 0
+	if known {
+		for _, s := range in.Run.Steps {
+			load += s.Total.Seconds() / in.Run.Took.Seconds()
+		}
+	}
+	var out []pool
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		p := pool{app: name, size: sizes[name]}
+		if known && p.size > 0 {
+			part := float64(p.size) / float64(total)
+			p.load = load * part
+			p.busy = used * part / (in.Run.Took.Seconds() * float64(p.size))
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// starved reports whether requests had to wait for a connection: all
+// connections were busy, and there were several requests for each.
+func (p pool) starved() bool {
+	return p.size > 0 && p.busy >= poolBusy && p.load >= poolQueue*float64(p.size)
+}
+
+// app103 reports pools whose connections were always busy (APP103), so that
+// requests waited for one, and pools whose connections mostly wait for each
+// other's locks (APP104). Where the CPU is used up, connections are held
+// because statements wait for the CPU: a larger pool does not help.
+func app103(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, p := range v.in.pools(v.self) {
+		out = append(out, v.ofPool(p)...)
+	}
+	return out
+}
+
+// ofPool is the finding of one pool.
+func (v *view) ofPool(p pool) []iikanji.Finding {
+	if !p.starved() && !v.lockedPool(p) {
+		return nil
+	}
+	use := iikanji.Evidence{Source: "connections", Text: fmt.Sprintf("%d connections of %s, busy in statements for %.0f %% of %.0f s; %.1f concurrent requests on average", p.size, v.in.called(p.app), 100*min(1, p.busy), v.in.Run.Took.Seconds(), p.load)}
+	locks := iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%.1f of %.1f s of statement time was spent waiting for locks", v.locked(), v.seconds)}
+	if v.lockedPool(p) {
+		n := max(2, p.size/poolGrowth)
+		return []iikanji.Finding{{Code: "APP104", Where: p.app,
+			Claim:    fmt.Sprintf("%d connections mostly wait for each other's locks: fewer would do the same work", p.size),
+			Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.locked(), 0, 0.3),
+			Remedies: []iikanji.Remedy{{Kind: "patch", Target: p.app, Says: fmt.Sprintf("try a pool of %d connections, if no request needs a second one while it holds one", n)}}}}
+	}
+	if p.size >= poolMost || v.locked() > poolLocked*v.seconds || v.binding.Resource == "cpu" {
+		return nil
+	}
+	n := min(poolMost, p.size*poolGrowth)
+	// With as many connections as there are concurrent requests, up to n, the
+	// same work takes the share size/wanted of the time. This is an upper bound:
+	// another resource may become the limit first.
+	wanted := min(p.load, float64(n))
+	return []iikanji.Finding{{Code: "APP103", Where: p.app,
+		Claim:    fmt.Sprintf("all %d connections to %s are busy %.0f %% of the time: requests wait for a connection", p.size, v.in.called(v.self.Name), 100*min(1, p.busy)),
+		Evidence: []iikanji.Evidence{use, locks}, Gain: between(v.in.Run.Took.Seconds()*(1-float64(p.size)/wanted), 0.1, 1),
+		Remedies: []iikanji.Remedy{{Kind: "appenv", Target: p.app, Says: fmt.Sprintf("use a pool of %d connections, and keep as many idle as open", n), Args: map[string]string{"pool": fmt.Sprint(n)}}}}}
+}
+
+// lockedPool reports whether a pool is large and its connections wait for
+// locks.
+func (v *view) lockedPool(p pool) bool {
+	cores := 1
+	if v.in.Run != nil {
+		cores = max(cores, v.in.Run.Place.Cores)
+	}
+	return p.size > poolLarge*cores && v.locked() > poolLocked*v.seconds && v.status["innodb_row_lock_waits"] >= leastLockWaits
+}

@@ -1,0 +1,247 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A leverUse is what the rewrite of a code lever saves.
+type leverUse struct {
+	// order is the position of its fixes in a change of one function: what removes
+	// rows and statements comes before what narrows them.
+	order int
+	// saved is the share of the seconds of the place that it saves.
+	saved iikanji.Range
+	// statements: the seconds are those of the place's statements; otherwise those
+	// of the function in the app.
+	statements bool
+}
+
+// leverUses are the code levers. The shares are wide on purpose: the runs decide.
+// Statements that read one row of n save up to (n−1)/n, see savedOf.
+var leverUses = map[iikanji.Code]leverUse{
+	"APP201":   {5, iikanji.Range{Lo: 0.3, Hi: 1}, true},
+	"APP202":   {2, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
+	"APP203":   {6, iikanji.Range{Lo: 0.1, Hi: 0.8}, true},
+	"APP204":   {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP205":   {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	"APP206":   {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
+	queryCache: {15, iikanji.Range{Lo: 0, Hi: 0.4}, true},
+	"APP208":   {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
+	"APP209":   {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
+	"APP210":   {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},
+	"APP211":   {12, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP212":   {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
+	"APP213":   {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
+	"APP214":   {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
+	"APP215":   {0, iikanji.Range{Lo: 0.4, Hi: 0.98}, true},
+	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
+	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
+	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
+	"APP219":   {17, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
+	lockFile:   {18, iikanji.Range{Lo: 0.1, Hi: 0.9}, true},
+	"APP226":   {19, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
+}
+
+// lockFile is the lever of readers that take a lock file. Its seconds are those of the
+// waits for lock files, not of statements.
+const lockFile iikanji.Code = "APP220"
+
+// OfStatements reports whether the seconds of a finding are those of statements, as
+// far as statements were seen. Those of other findings are of the CPU.
+func OfStatements(code iikanji.Code) bool {
+	return strings.HasPrefix(string(code), "DB") || leverUses[code].statements
+}
+
+// queryCache is the lever of the query cache. Its place has no fix of its own: the
+// change is planned from all of the source.
+const queryCache iikanji.Code = "APP207"
+
+// A leverSite is the places of one lever in one function of an app.
+type leverSite struct {
+	service string
+	code    iikanji.Code
+	places  []iikanji.CodePlace
+	heat    heat
+	gain    iikanji.Range
+}
+
+// app201 reports the places of code levers (APP201 to APP220, APP226) that took time in the
+// run: those whose statements the database logged, and those in functions that the
+// profile of the app's CPU has, or that requests reached. A place without time in
+// the run is not a finding.
+func app201(v *view) []iikanji.Finding {
+	var hot []leverSite
+	v.sites = v.leverSites()
+	for _, s := range v.sites {
+		s.heat = v.heatOf(s)
+		s.gain = v.savedOf(s)
+		if s.gain.Hi >= leastSeconds && s.heat.share >= leastShare {
+			hot = append(hot, s)
+		}
+	}
+	var out []iikanji.Finding
+	for _, s := range hot {
+		out = append(out, v.leverFinding(s, hot))
+	}
+	return append(append(out, v.unreached()...), v.keptAnswers()...)
+}
+
+// unreached are the places in functions whose routes had no request in the run. In the
+// time of a run, a slow site answers requests for a part of its pages only. These
+// places have no gain.
+//
+// Neither have places that the run did not get to, see notYet.
+func (v *view) unreached() []iikanji.Finding {
+	var out []iikanji.Finding
+	rows := v.access()
+	for _, s := range v.leverSites() {
+		p := s.at()
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) {
+			continue
+		}
+		why := "no request of the run reached it"
+		if slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.reaches(s.service, r.Key, p.Func) }) {
+			if !v.notYet(s, rows) {
+				continue
+			}
+			why = "its requests take so long that the run has no execution of its statements"
+		}
+		f := v.leverFinding(s, nil)
+		f.Claim = fmt.Sprintf("%s; %s", p.What, why)
+		out = append(out, f)
+	}
+	return out
+}
+
+// longRequest is the share of a run that a request takes from which on the run may have
+// only its first statements.
+const longRequest = 0.05
+
+// notYet reports whether no statement of a site was executed in the run, although
+// requests reached its function: they take a large part of the run, as those that wait
+// for a lock.
+func (v *view) notYet(s leverSite, rows []iikanji.Row) bool {
+	if !leverUses[s.code].statements || !v.statementsSeen() || v.in.Run == nil || len(s.at().Statements) == 0 {
+		return false
+	}
+	for _, w := range v.databases {
+		if slices.ContainsFunc(w.digests, func(d digest) bool { return d.Query != nil && s.sends(d) }) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(rows, func(r iikanji.Row) bool {
+		return v.reaches(s.service, r.Key, s.at().Func) && r.Count > 0 && r.Web != nil &&
+			r.Web.Upstream.Seconds()/float64(r.Count) >= longRequest*v.in.Run.Took.Seconds()
+	})
+}
+
+// leverSites groups the places in the facts by service, lever and function.
+func (v *view) leverSites() []leverSite {
+	sites := map[string]*leverSite{}
+	for _, f := range v.in.Facts {
+		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
+		if _, known := leverUses[p.Code]; !ok || !known {
+			continue
+		}
+		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
+		if p.Knob() { // each knob is a decision of its own
+			key += "\x00" + p.What
+		}
+		if sites[key] == nil {
+			sites[key] = &leverSite{service: f.Target, code: p.Code}
+		}
+		sites[key].places = append(sites[key].places, p)
+	}
+	var out []leverSite
+	for _, key := range slices.Sorted(maps.Keys(sites)) {
+		out = append(out, *sites[key])
+	}
+	return out
+}
+
+// at is the first place of a site.
+func (s leverSite) at() iikanji.CodePlace { return s.places[0] }
+
+// where names the site in a finding.
+func (s leverSite) where() string {
+	p := s.at()
+	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Func))
+}
+
+// leverFinding makes the finding of a site; hot are all sites with a finding.
+func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
+	p := s.at()
+	f := iikanji.Finding{Code: s.code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
+		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
+	if p.Drops > 0 && p.Drops < 1 {
+		f.More = -math.Log(1-p.Drops) * s.heat.share
+	}
+	if len(s.places) > 1 {
+		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, plural(float64(len(s.places)-1), "place"), s.heat.seconds)
+	}
+	if len(v.in.Target.WithRole(iikanji.RoleApp)) > 1 {
+		f.Where += " at " + s.service
+	}
+	for _, sql := range p.Statements {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cut(sql, 160)})
+	}
+	f.Remedies = s.remedies(hot)
+	return f
+}
+
+// remedies are the changes for a site, best first: its fix together with those of
+// the other sites of its function, then alone; each variant of a knob; a patch by
+// hand for a hint.
+func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
+	p := s.at()
+	args := map[string]string{"levers": string(s.code), "file": p.File, "func": p.Func}
+	switch {
+	case s.code == queryCache:
+		return []iikanji.Remedy{{Kind: "gocode", Target: s.service, Args: args, Says: p.How}}
+	case !p.Fixable():
+		return []iikanji.Remedy{{Kind: "patch", Target: s.service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
+	case p.Knob():
+		var out []iikanji.Remedy
+		for _, title := range p.Variants {
+			with := maps.Clone(args)
+			with["place"], with["variant"] = p.What, title
+			out = append(out, iikanji.Remedy{Kind: "gocode", Target: s.service, Args: with, Says: fmt.Sprintf("another value, to be tried: %s", title)})
+		}
+		return out
+	}
+	alone := iikanji.Remedy{Kind: "gocode", Target: s.service, Args: args, Says: fmt.Sprintf("rewrite the function: %s", p.How)}
+	codes := s.together(hot)
+	if len(codes) < 2 {
+		return []iikanji.Remedy{alone}
+	}
+	all := maps.Clone(args)
+	all["levers"] = strings.Join(codes, ",")
+	return []iikanji.Remedy{{Kind: "gocode", Target: s.service, Args: all,
+		Says: fmt.Sprintf("rewrite the function by all its findings together: %s", strings.Join(codes, ", "))}, alone}
+}
+
+// together lists the levers with one fix in the function of a site that weaken the
+// same promises, in the order in which their fixes are made.
+func (s leverSite) together(hot []leverSite) []string {
+	p := s.at()
+	var codes []iikanji.Code
+	for _, o := range hot {
+		q := o.at()
+		if o.service == s.service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
+			codes = append(codes, o.code)
+		}
+	}
+	slices.SortFunc(codes, func(a, b iikanji.Code) int { return cmp.Compare(leverUses[a].order, leverUses[b].order) })
+	var out []string
+	for _, c := range slices.Compact(codes) {
+		out = append(out, string(c))
+	}
+	return out
+}

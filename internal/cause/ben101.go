@@ -1,0 +1,26 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// ben101 reports that the load generator was the limit: no other finding of the
+// run is reliable.
+func ben101(v *view) []iikanji.Finding {
+	b := v.binding
+	if b.Resource != "generator" {
+		return nil
+	}
+	g := v.in.Run.Load
+	f := iikanji.Finding{Code: "BEN101", Where: "generator",
+		Claim:    fmt.Sprintf("the load generator used %.0f %% of its cores: the score measures the generator, not the target", 100*g.CPUShare),
+		Evidence: []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("CPU share %.2f of %d cores, sending late by %s (p99)", g.CPUShare, g.Cores, g.LagP99)}},
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "give the generator more cores or another machine"}},
+	}
+	if g.Why != "" {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: g.Why})
+	}
+	return []iikanji.Finding{f}
+}

@@ -1,0 +1,24 @@
+package cause
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/iikanji/iikanji"
+)
+
+// leastRequests is the least number of requests for a usable rate: random
+// arrivals are counted within 2/√n, which is 10 % at 400.
+const leastRequests = 400
+
+// ben102 reports a run with too few requests for reliable numbers.
+func ben102(v *view) []iikanji.Finding {
+	n := v.requests()
+	if v.in.Run == nil || n == 0 || n >= leastRequests {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "BEN102", Where: "run",
+		Claim:    fmt.Sprintf("the run had %s requests: their rate is known within %.0f %% at best", people(n), 200/math.Sqrt(n)),
+		Evidence: []iikanji.Evidence{{Source: "run", Text: fmt.Sprintf("%s of load, %s requests; %d are needed", brief(v.in.Run.Took), people(n), leastRequests)}},
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "use a longer load phase, or more clients"}}}}
+}

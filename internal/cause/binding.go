@@ -1,0 +1,184 @@
+package cause
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Binding is the resource that limited a run.
+type Binding struct {
+	Resource string // cpu, locks, disk, pool, generator; "" for none
+	Who      string // the service that used most of it
+	// Share of the resource that was used. For the CPU it is the part of the
+	// stack's cores that Who used. The stack has all cores unless it is pinned.
+	Share float64
+}
+
+// The share from which on a resource is the limit: of the cores that a service
+// may use, of the time in which any task waited for the disk, of the time of all
+// statements that was spent waiting for locks.
+const (
+	full        = 0.85
+	diskBound   = 0.5
+	lockBound   = 0.3
+	leastLocked = 0.5 // mean number of statements waiting for a lock
+)
+
+// Binding finds the resource that limited a run. Services that share cores share
+// a limit: a second saved in one of them helps all. With idle cores the limit is
+// the locks if statements wait for each other, the disk if processes wait for
+// it, or the pool if all connections are busy.
+func (in Input) Binding() Binding {
+	run := in.Run
+	if run == nil {
+		return Binding{}
+	}
+	in = in.settle()
+	if run.Load.Void || run.Load.CPUShare > full {
+		return Binding{"generator", "generator", run.Load.CPUShare}
+	}
+	if b, ok := cpuBinding(run); ok {
+		return b
+	}
+	for _, try := range []func() (Binding, bool){in.lockBinding, in.diskBinding, in.poolBinding} {
+		if b, ok := try(); ok {
+			return b
+		}
+	}
+	return Binding{}
+}
+
+// cpuBinding reports whether the cores of the stack were used up. If the stack
+// is pinned, only its own use counts: how much of the other processes' work ran
+// on its cores is unknown.
+func cpuBinding(run *iikanji.Run) (Binding, bool) {
+	all := float64(max(run.Place.Cores, 1))
+	cores, pinned := stackCores(run)
+	used, most := 0.0, iikanji.Usage{}
+	for _, u := range run.Usage {
+		ours := u.Who != "generator" && u.Who != "other"
+		if ours || !pinned {
+			used += u.Share * all
+		}
+		if ours && u.Share > most.Share {
+			most = u
+		}
+	}
+	if most.Who == "" || used < full*cores {
+		return Binding{}, false
+	}
+	return Binding{"cpu", most.Who, most.Share * all / cores}, true
+}
+
+// stackCores is how many cores the stack has, and whether it is pinned to them.
+func stackCores(run *iikanji.Run) (n float64, pinned bool) {
+	if n := coresIn(run.Place.Stack); n > 0 {
+		return float64(n), true
+	}
+	return float64(max(run.Place.Cores, 1)), false
+}
+
+// coresIn counts the CPUs of a list as in "0,2-3"; 0 for "all" and for anything
+// that is not a list.
+func coresIn(list string) int {
+	n := 0
+	for part := range strings.SplitSeq(list, ",") {
+		from, to, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		a, err := strconv.Atoi(from)
+		b := a
+		if err == nil && isRange {
+			b, err = strconv.Atoi(to)
+		}
+		if err != nil || b < a {
+			return 0
+		}
+		n += b - a + 1
+	}
+	return n
+}
+
+// lockBinding reports whether the statements of a database mostly waited for
+// each other's locks. Of several such databases it returns the one with the
+// longest waits.
+func (in Input) lockBinding() (best Binding, found bool) {
+	most := 0.0
+	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
+		d := in.of(s)
+		waited, took := d.locked(), d.statementSeconds()
+		if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() || waited <= most {
+			continue
+		}
+		most, best, found = waited, Binding{"locks", s.Name, waited / took}, true
+	}
+	return best, found
+}
+
+// statementSeconds is the total time of the statements of the Slow profiles.
+func (in Input) statementSeconds() float64 {
+	took := 0.0
+	for _, r := range in.rows(iikanji.Slow) {
+		took += r.Total.Seconds()
+	}
+	return took
+}
+
+// diskBinding reports whether the processes of a host mostly waited for the disk.
+// Of several such hosts it returns the one that waited most.
+func (in Input) diskBinding() (best Binding, found bool) {
+	for _, p := range in.Profiles {
+		if p.Source != iikanji.Host || !in.Seen(p) {
+			continue
+		}
+		if b, ok := diskOf(p); ok && (!found || b.Share > best.Share) {
+			best, found = b, true
+		}
+	}
+	return best, found
+}
+
+// diskOf is the binding of one host's disk.
+func diskOf(p iikanji.Profile) (Binding, bool) {
+	share, who, most := 0.0, "", iikanji.Bytes(0)
+	for _, r := range p.Rows {
+		if r.Host == nil {
+			continue
+		}
+		if m := r.Host.Machine; m != nil {
+			share = m.PressureIO
+			if m.Wall > 0 {
+				share = max(share, m.IOWait.Seconds()/m.Wall.Seconds())
+			}
+			continue
+		}
+		if used := r.Host.Read + r.Host.Written; r.Key != "generator" && r.Key != "other" && used > most {
+			who, most = r.Key, used
+		}
+	}
+	return Binding{"disk", who, share}, share >= diskBound && who != ""
+}
+
+// poolBinding reports whether all connections of an app to a database were
+// busy. Of several such pools it returns the busiest.
+func (in Input) poolBinding() (best Binding, found bool) {
+	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
+		for _, p := range in.pools(s) {
+			if p.starved() && (!found || p.busy > best.Share) {
+				best, found = Binding{"pool", p.app, p.busy}, true
+			}
+		}
+	}
+	return best, found
+}
+
+// rows are the rows of all profiles of a source, none when its sensor is blind.
+func (in Input) rows(s iikanji.Source) []iikanji.Row {
+	var out []iikanji.Row
+	for _, p := range in.Profiles {
+		if p.Source == s && in.Seen(p) {
+			out = append(out, p.Rows...)
+		}
+	}
+	return out
+}

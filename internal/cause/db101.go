@@ -1,0 +1,197 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// db101 reports indexes to add: DB101, DB102 where an existing index continues
+// with the wrong column, DB108 for geometry.
+func db101(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, p := range v.advice.Add {
+		if p.onlyCovers() && v.onHistories(p) {
+			continue // once the history is no longer read, neither are these rows
+		}
+		f := iikanji.Finding{Code: "DB101", Where: tableName(p.Table) + " " + shown(p.Index)}
+		rows := [2]float64{}
+		for _, s := range p.Serves {
+			g := saving(s)
+			f.Gain.Lo, f.Gain.Hi = f.Gain.Lo+g.Lo, f.Gain.Hi+g.Hi
+			if s.work() > 0 {
+				rows[0] += s.before() * s.Query.reads()
+				rows[1] += s.after() * s.Query.reads()
+				f.Evidence = append(f.Evidence, served(s))
+			}
+		}
+		f.Gain = iikanji.Range{Lo: round(f.Gain.Lo), Hi: round(f.Gain.Hi)}
+		if !v.considerable(p.work()) {
+			continue
+		}
+		f.Claim = fmt.Sprintf("%s has no index on %s: %s rows are read where %s are enough",
+			p.Table.Name, leading(p.Index), people(rows[0]), people(rows[1]))
+		switch {
+		case p.Gathers:
+			f.Claim = fmt.Sprintf("matches of %s are counted by different columns, and no index contains all of them: each count reads rows, or looks them up one by one", p.Table.Name)
+		case p.onlyCovers():
+			f.Claim = fmt.Sprintf("%s rows of %s are looked up one by one, for columns that an index on %s could contain", people(rows[0]), p.Table.Name, leading(p.Index))
+		case p.Index.Kind == "spatial":
+			f.Code = "DB108"
+			f.Claim = fmt.Sprintf("%s is searched by area and has no spatial index that the server can use", p.Table.Name)
+		case p.Wrong:
+			f.Code = "DB102"
+			f.Claim = fmt.Sprintf("index %s %s of %s continues with a column that no query uses: %s rows are read where %s are enough",
+				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "schema", Text: "index " + p.Replaces.Name + " " + shown(*p.Replaces)})
+		case p.Replaces != nil:
+			f.Claim = fmt.Sprintf("index %s %s of %s is too short: %s rows are read where %s are enough",
+				p.Replaces.Name, shown(*p.Replaces), p.Table.Name, people(rows[0]), people(rows[1]))
+		}
+		f.Remedies = v.indexRemedies(p)
+		out = append(out, f)
+	}
+	return out
+}
+
+// onlyCovers reports whether an index saves only look-ups in the clustered
+// index, neither rows nor sorts.
+func (p Proposal) onlyCovers() bool {
+	for _, s := range p.Serves {
+		if s.RowsAfter < 0.9*s.RowsBefore || s.SortBefore && !s.SortAfter || s.TempBefore && !s.TempAfter {
+			return false
+		}
+	}
+	return true
+}
+
+// onHistories reports whether a proposal serves only statements that send whole
+// histories, see DB110.
+func (v *view) onHistories(p Proposal) bool {
+	for _, s := range p.Serves {
+		i := slices.IndexFunc(v.digests, func(d digest) bool { return d.Query.Digest == s.Query.Digest })
+		if i < 0 || !v.history(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// before is the rows read by one execution that the query cache did not answer: as counted by the server, else as
+// planned.
+func (s Served) before() float64 {
+	if s.Query.Examined > 0 && s.Query.Count > 0 {
+		return s.Query.Examined / s.Query.reads()
+	}
+	return s.RowsBefore
+}
+
+// after is the rows read by one execution with the index. The plan is of one example, the
+// rows before are a mean of all: a plan never reads more than before.
+func (s Served) after() float64 { return min(s.RowsAfter, s.before()) }
+
+// saving is the seconds that an index saves for one query. Time is assumed to
+// be proportional to cost. Where the server counted far fewer rows than
+// planned, its count is used. The lower end is half of the upper one: part of a
+// statement's time is waiting, which an index does not shorten by itself.
+func saving(s Served) iikanji.Range {
+	before := s.costBefore()
+	if s.CostAfter >= before {
+		return iikanji.Range{}
+	}
+	saved := s.Query.Seconds * (1 - s.CostAfter/before) * s.Share
+	return iikanji.Range{Lo: saved / 2, Hi: saved}
+}
+
+func served(s Served) iikanji.Evidence {
+	text := fmt.Sprintf("%s× %s: %s rows each, %s with the index", people(s.Query.Count), cut(s.Query.SQL, 120), people(s.before()), people(s.after()))
+	if s.Query.Cached > 0 {
+		text += fmt.Sprintf("; the query cache answered %s of them", people(s.Query.Cached))
+	}
+	if s.SortBefore && !s.SortAfter {
+		text += ", and no sort"
+	}
+	if s.TempBefore && !s.TempAfter {
+		text += ", and no temporary table"
+	}
+	return iikanji.Evidence{Source: "digest " + s.Query.Digest, Text: text}
+}
+
+// indexRemedies are the remedies of kind ddl. Args["columns"] is the column
+// list as in DDL, with directions and prefixes.
+func (v *view) indexRemedies(p Proposal) []iikanji.Remedy {
+	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(p.Index), "index": p.Index.Kind}
+	says := fmt.Sprintf("add index %s on %s", shown(p.Index), p.Table.Name)
+	if p.Replaces != nil {
+		args["drop"] = p.Replaces.Name
+		says += " in place of " + p.Replaces.Name
+	}
+	if p.Index.Kind == "spatial" {
+		for _, c := range p.Table.Columns {
+			if c.Name != p.Index.Parts[0].Column {
+				continue
+			}
+			if c.Nullable {
+				args["not null"] = "true"
+				says += ", after making the column NOT NULL"
+			}
+			if v.schema.Server.SpatialWantsSRID() && c.SRID == nil {
+				args["srid"] = "0"
+				says += ", and declaring SRID 0 (otherwise the server ignores the index)"
+			}
+		}
+	}
+	r := v.onSelf("ddl", says, args)
+	r.Proof = v.rowOrder(p.Table.Name)
+	return []iikanji.Remedy{r}
+}
+
+func tableName(t iikanji.Table) string {
+	if t.Schema == "" {
+		return t.Name
+	}
+	return t.Schema + "." + t.Name
+}
+
+// shown formats the parts of an index for people.
+func shown(ix iikanji.Index) string { return "(" + columnList(ix) + ")" }
+
+func columnList(ix iikanji.Index) string {
+	var parts []string
+	for _, p := range ix.Parts {
+		parts = append(parts, p.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// leading names the columns of an index in a sentence.
+func leading(ix iikanji.Index) string {
+	if len(ix.Parts) == 1 {
+		return ix.Parts[0].Column
+	}
+	return shown(ix)
+}
+
+// plural formats a count with its noun.
+func plural(n float64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return people(n) + " " + noun + "s"
+}
+
+// people formats a count for a sentence: 12, 3,400, 1.2 M.
+func people(n float64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f G", n/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f M", n/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%d,%03d", int64(n+0.5)/1000, int64(n+0.5)%1000)
+	default:
+		return fmt.Sprintf("%.0f", n)
+	}
+}

@@ -1,0 +1,48 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// marksAs has the code, the claim and the remedy for each kind of predicate or
+// order that no index can serve.
+var marksAs = map[string]struct {
+	code        iikanji.Code
+	claim, cure string
+}{
+	"expression": {"DB105", "%s is inside an expression, so no index on it can be used: %s", "compare the bare column with a computed constant"},
+	"types":      {"DB106", "%s is text and is compared with a number, so the server converts the text of every row: %s", "send the value as text, or store numbers in a numeric column"},
+	"wildcard":   {"DB107", "%s is searched by a pattern that starts with a wildcard: %s", "search by a prefix, a fulltext index, or a table of words"},
+	"spatial":    {"DB108", "geometry is built from %s for every row: %s", "add a POINT column with a spatial index, or filter by a box on the coordinates first"},
+	"order":      {"DB122", "rows are sorted by an expression over %s: %s", "store the value in an indexed column"},
+	"random":     {"DB122", "rows are sorted randomly%s: %s", "choose random keys and fetch these rows"},
+}
+
+// db105 reports statements that no index can serve as they are written. They
+// must read many rows for each row sent: such a predicate beside one with a
+// good index is harmless.
+func db105(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	seen := map[string]bool{}
+	for _, m := range v.advice.Marks {
+		as := marksAs[m.Obstacle]
+		each, sent := m.Query.Examined/max(1, m.Query.Count), m.Query.Sent/max(1, m.Query.Count)
+		if key := string(as.code) + m.Query.SQL; each < 100 || each < 5*sent || seen[key] {
+			continue
+		} else {
+			seen[key] = true
+		}
+		f := iikanji.Finding{Code: as.code, Where: cut(m.Query.SQL, 100), Claim: fmt.Sprintf(as.claim, m.Col, cut(m.Text, 100)),
+			Gain: between(m.Query.Seconds, 0.3, 0.95*(1-(sent+1)/(each+1))),
+			Evidence: []iikanji.Evidence{{Source: "digest " + m.Query.Digest,
+				Text: fmt.Sprintf("%s× %s: %s rows read each, %s sent", people(m.Query.Count), cut(m.Query.SQL, 120), people(each), people(sent))}},
+			Remedies: v.patch(as.cure, map[string]string{"digest": m.Query.Digest, "table": m.Table, "column": m.Col}),
+		}
+		if v.considerable(m.Query.Count * (each - sent)) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,40 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// Range of the share of commit time that fewer commits save.
+const (
+	commitLeast = 0.2
+	commitMost  = 0.6
+)
+
+// db116 reports the cost of commits: time in COMMIT, or writes outside of
+// transactions, each of which waits for the log on disk.
+func db116(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	if !c.durable || c.weight() < leastCommitShare*v.seconds {
+		return nil
+	}
+	f := iikanji.Finding{Code: "DB116", Where: v.self.Name, Evidence: c.rows,
+		Claim: fmt.Sprintf("%s commits wait for the log on disk, %.1f ms each", people(c.commits), 1000*c.weight()/max(1, c.commits))}
+	if c.single {
+		f.Claim = fmt.Sprintf("%s writes commit one by one, %.1f ms each", people(c.writes), 1000*c.weight()/max(1, c.writes))
+	}
+	f.Gain = between(c.weight(), commitLeast, commitMost)
+	f.Evidence = append(append(f.Evidence, v.payers()...), c.evidence()...)
+	if c.syncs > 0 {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "status", Text: fmt.Sprintf("the server synced files %.0f times", c.syncs)})
+	}
+	if !c.files {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = " + v.vars["innodb_flush_log_at_trx_commit"]})
+	}
+	f.Remedies = v.patch("combine related writes in one transaction, and many rows in one INSERT", nil)
+	if c.single || v.considerable(c.commits*costStatement) {
+		return []iikanji.Finding{f}
+	}
+	return nil
+}

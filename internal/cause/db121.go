@@ -1,0 +1,104 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	hotTable   = 0.05 // least share of the run's work on a table
+	keyedShown = 4    // statements in the evidence
+	keyedLook  = 0.3  // largest share of a statement's time that a primary key saves
+)
+
+// db121 reports frequently used tables without a primary key and without a
+// unique key of NOT NULL columns. InnoDB then clusters the rows by a hidden
+// number, so that every row is found through a secondary index or by a scan.
+func db121(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, t := range v.schema.tables {
+		if !strings.EqualFold(t.Engine, "InnoDB") || t.keyed() {
+			continue
+		}
+		f := iikanji.Finding{Code: "DB121", Where: t.name()}
+		work := 0.0
+		for _, d := range v.digests {
+			reads := v.touches(d, t)
+			if !reads && (d.st == nil || d.st.into != t) {
+				continue
+			}
+			work += workOf(d)
+			if reads { // writing does not search for a row
+				f.Gain.Hi += d.left() * keyedLook / float64(len(d.st.tables()))
+			}
+			f.Evidence = append(f.Evidence, d.evidence())
+		}
+		if !v.considerable(work) || work < hotTable*v.work {
+			continue
+		}
+		schema := iikanji.Evidence{Source: "schema", Text: fmt.Sprintf("%s, %s, has %s", t.name(), plural(t.rows(), "row"), t.indexed())}
+		f.Evidence = append([]iikanji.Evidence{schema}, f.Evidence[:min(len(f.Evidence), keyedShown)]...)
+		f.Gain.Hi = round(f.Gain.Hi)
+		key := t.candidate()
+		says := "add a primary key: the columns that identify a row, or a new column (BIGINT AUTO_INCREMENT PRIMARY KEY)"
+		if key != "" {
+			says = fmt.Sprintf("make %s its primary key: it is never NULL and all %s values differ", key, people(t.rows()))
+		}
+		f.Claim = fmt.Sprintf("%s has no primary key and no unique key without NULLs: InnoDB stores its rows under a hidden number that no statement can use", t.Name)
+		args := map[string]string{"table": t.Name}
+		if key != "" {
+			args["column"] = key
+		}
+		f.Remedies = v.patch(says+"; in the schema file that initialize loads", args)
+		out = append(out, f)
+	}
+	return out
+}
+
+// touches reports whether a digest reads a table.
+func (v *view) touches(d digest, t *table) bool { return d.st != nil && d.st.tables()[t] }
+
+// keyed reports whether InnoDB clusters a table by its own columns: by the
+// primary key, or by the first unique key without NULLs and prefixes.
+func (t *table) keyed() bool {
+	return slices.ContainsFunc(t.Indexes, func(ix iikanji.Index) bool {
+		return ix.Primary || ix.Unique && !slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool {
+			c := t.columns[strings.ToLower(p.Column)]
+			return c == nil || c.Nullable || p.Prefix > 0
+		})
+	})
+}
+
+// candidate is the first column whose counted distinct values equal the number
+// of rows, "" for none. The server's estimate for an indexed column is not a
+// count.
+func (t *table) candidate() string {
+	for _, c := range t.Columns {
+		if _, counted := t.size.Held[c.Name]; !counted && t.leads(strings.ToLower(c.Name)) {
+			continue
+		}
+		if !c.Nullable && !c.Long() && t.rows() >= leastKeyed && t.size.Distinct[c.Name] >= t.rows() {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// leastKeyed is the least number of rows that must differ in a column before it
+// is proposed as a key.
+const leastKeyed = 100
+
+// indexed lists the indexes of a table for people.
+func (t *table) indexed() string {
+	var names []string
+	for _, ix := range t.Indexes {
+		names = append(names, ix.Name+" "+shown(ix))
+	}
+	if len(names) == 0 {
+		return "no index"
+	}
+	return "these indexes: " + strings.Join(names, ", ")
+}

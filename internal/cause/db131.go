@@ -1,0 +1,39 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// fileSyncs is the least time of a write to a SQLite file, in seconds, that is taken to
+// be the wait for the disk: without syncs a write of one row takes less.
+const fileSyncs = 300e-6
+
+// db131 reports as an option what a weaker durability promise of SQLite files saves:
+// each commit syncs the journal and the file. The saving of a change of the app (DB116)
+// is subtracted. Waits for lock files are added: their holders wait for the disk.
+func db131(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	if !c.files || c.weight() < leastCommitShare*v.seconds {
+		return nil
+	}
+	n, took := c.writes, c.writeSeconds
+	if !c.single {
+		n, took = c.commits, c.seconds
+	}
+	gain := between(c.weight()*(1-(commitLeast+commitMost)/2), 0.5, 1)
+	waited, held := v.heldFor(gain.Hi)
+	gain.Hi = round(gain.Hi + waited)
+	return []iikanji.Finding{{Code: "DB131", Where: "synchronous",
+		Claim:    fmt.Sprintf("commits in SQLite files wait %.1f s for the disk, %.1f ms each: an option if a power cut may lose the last commits", took, 1000*took/max(1, n)),
+		Evidence: append(append(c.evidence(), iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), took)}), held...),
+		Gain:     gain,
+		Remedies: v.onApps("appenv", "open the files with synchronous = OFF: syncs are left to the operating system (promise: durability)", map[string]string{"sqlite": "synchronous=OFF"}),
+	}}
+}
+
+// files reports whether the view is of SQLite files.
+func (v *view) files() bool {
+	return v.schema != nil && v.schema.Server.Product == string(iikanji.EngineSQLite)
+}

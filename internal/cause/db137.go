@@ -1,0 +1,53 @@
+package cause
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// leastCounted is the least number of such writes, and countedEach the least for
+	// each request of the routes that send them.
+	leastCounted = 20
+	countedEach  = 0.5
+	// commitTime is what a commit of its own costs at least, in seconds: the log is
+	// written, and the change of the row, with the undo of it.
+	commitTime = 150e-6
+)
+
+// counter matches the assignment of an UPDATE that adds to a column.
+var counter = regexp.MustCompile("(?i)\\bset\\s+`?(\\w+)`?\\s*=\\s*`?(\\w+)`?\\s*\\+\\s*\\S+\\s+where\\b")
+
+// db137 reports requests that only read, each of which adds to a counter in a row, with
+// a commit of its own: views, downloads, hits. The sums can be kept in memory and
+// written once a second.
+func db137(v *view) []iikanji.Finding {
+	var out []iikanji.Finding
+	for _, d := range v.digests {
+		m := counter.FindStringSubmatch(d.Query.Fingerprint)
+		if m == nil || m[1] != m[2] || d.st == nil || d.st.verb != "update" || d.q.Count < leastCounted {
+			continue
+		}
+		routes, requests := v.routesSending(d), 0.0
+		for _, r := range routes {
+			if !isGet(r.Key) {
+				requests = 0
+				break
+			}
+			requests += float64(r.Count)
+		}
+		if requests == 0 || d.q.Count < countedEach*requests {
+			continue
+		}
+		f := iikanji.Finding{Code: "DB137", Where: routes[0].Key,
+			Claim:    fmt.Sprintf("%s requests that read add to the counter %s, each with a commit of its own", people(d.q.Count), m[1]),
+			Evidence: d.withEvidence(), Gain: between(d.left()+d.q.Count*(roundTrip+commitTime), 0.5, 1),
+			Remedies: v.patch("sum up in memory, and write the sums once a second in one transaction: the newest second may be lost in a crash", map[string]string{"digest": d.Query.Digest, "column": m[1]})}
+		if v.worth(f.Gain) {
+			out = append(out, f)
+		}
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	cacheInserts = 1000.0 // least results stored in the query cache in a run
+	cacheHits    = 0.5    // hits per stored result from which on the cache is useful
+	cacheInsert  = 20e-6  // seconds to store and to invalidate a result, under one lock
+)
+
+// db203 reports a query cache that is filled and rarely hit: each result is
+// stored under one lock of the whole server, and each write invalidates all
+// results of its table. A cache that most statements hit is not reported.
+func db203(v *view) []iikanji.Finding {
+	size, _ := v.bytes("query_cache_size")
+	kind := strings.ToUpper(v.vars["query_cache_type"])
+	inserts, hits := v.status["qcache_inserts"], v.status["qcache_hits"]
+	if size == 0 || kind == "OFF" || kind == "0" || kind == "" || inserts < cacheInserts || hits > cacheHits*inserts {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "DB203", Where: v.self.Name,
+		Claim: fmt.Sprintf("%s results were stored in the query cache for %s hits: most results are discarded unused", people(inserts), people(hits)),
+		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Qcache_inserts +%.0f, Qcache_hits +%.0f, Qcache_lowmem_prunes +%.0f", inserts, hits, v.status["qcache_lowmem_prunes"])},
+			{Source: "variable", Text: "query_cache_type = " + v.vars["query_cache_type"] + ", query_cache_size = " + v.vars["query_cache_size"]}},
+		Gain:     iikanji.Range{Hi: round(inserts * cacheInsert)},
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "turn the query cache off", map[string]string{"query_cache_type": "0", "query_cache_size": "0"})},
+	}}
+}

@@ -1,0 +1,25 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// db206 reports as an option what a weaker durability promise saves: commits
+// wait for the log on disk because of innodb_flush_log_at_trx_commit. The
+// saving of a change of the app (DB116) is subtracted.
+func db206(v *view) []iikanji.Finding {
+	c := v.commitCost()
+	if !c.redo || c.weight() < leastCommitShare*v.seconds || c.commits+c.writes < manyRuns {
+		return nil
+	}
+	left := c.weight() * (1 - (commitLeast+commitMost)/2)
+	return []iikanji.Finding{{Code: "DB206", Where: "innodb_flush_log_at_trx_commit",
+		Claim: fmt.Sprintf("commits wait %.1f s for the log on disk: an option if a power cut may lose the last second of commits", c.weight()),
+		Evidence: append(c.evidence(), iikanji.Evidence{Source: "variable", Text: "innodb_flush_log_at_trx_commit = 1"},
+			iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), c.weight())}),
+		Gain:     between(left, 0.3, 1),
+		Remedies: []iikanji.Remedy{v.onSelf("mysqlconf", "write the log at each commit and sync it once a second (promise: durability)", map[string]string{"innodb_flush_log_at_trx_commit": "2"})},
+	}}
+}

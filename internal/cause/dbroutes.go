@@ -1,0 +1,278 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/attribute"
+)
+
+// No log shows which route sends a statement: package attribute derives it from
+// when requests and statements ran. Routes correlate with each other: a page with
+// its data, pictures with their list. Files and constant pages are therefore left
+// out, and a number of statements per request that a single route rarely has (1.9
+// or 0.7) needs more evidence.
+
+// Thresholds of an attribution.
+const (
+	fitSeconds = 6    // least seconds of load
+	fitAsked   = 20.0 // least requests of a route, where only seconds are known
+	fitShare   = 0.70 // least share of the executions of the route of a digest
+	fitSome    = 0.05 // the same of one of several routes
+	fitR2      = 0.05 // least explained share of the variance
+	fitSecond  = 0.80 // the same where only seconds are known
+	fitWhole   = 0.1  // largest distance from an integer, for up to fitLoop statements per request
+	fitLoop    = 5.0
+	fitClear   = 60.0 // least margin over the next best route without an integer
+	fitAborted = 0.02 // least share of the requests that clients gave up on, for them to count
+	fitPages   = 20   // least answers of one size of a constant page
+	fitDigests = 300  // most digests, the heaviest ones
+	fitRoutes  = 150  // most routes, the most frequent ones
+)
+
+// A fit is a route that sends a digest.
+type fit struct {
+	route  string
+	each   float64 // executions per request
+	err    float64 // standard error of each
+	share  float64 // of the executions
+	rival  string  // the next best route, "" for none
+	margin float64 // how much worse the fit is with the rival
+	n      int     // ticks
+	step   time.Duration
+	from   string // the statement whose route this is, "" for the digest itself
+}
+
+// evidence formats a fit with its confidence.
+func (f fit) evidence() iikanji.Evidence {
+	text := fmt.Sprintf("%.1f ± %.1f executions for each %s, from %d intervals of %v", f.each, 2*f.err, f.route, f.n, f.step)
+	if f.rival != "" {
+		text += fmt.Sprintf(" (without it, %s fits worse: F = %.0f)", f.rival, f.margin)
+	}
+	return iikanji.Evidence{Source: "time", Text: text + f.inherited()}
+}
+
+// A counted is a route or a digest with its events by tick.
+type counted struct {
+	key    string
+	counts []float64
+	timed  bool // the requests are spread over their times
+
+	aborted bool // clients gave up on many requests
+}
+
+// A clock is the ticks of a run.
+type clock struct {
+	from time.Time
+	step time.Duration
+	n    int
+}
+
+// clockOf finds the ticks that all Access and Slow profiles have; whole seconds
+// where there are none.
+func (v *view) clockOf() (c clock, ok bool) {
+	first, last := int64(math.MaxInt64), int64(0)
+	ticks, all := clock{}, true
+	for _, p := range v.in.Profiles {
+		if p.Source != iikanji.Access && p.Source != iikanji.Slow || v.blind(p.Source) {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.PerSecond != nil && p.Source == iikanji.Access {
+				first, last = min(first, r.PerSecond.From), max(last, r.PerSecond.From+int64(len(r.PerSecond.Counts)))
+			}
+			switch t := r.Ticks; {
+			case t == nil:
+				all = all && r.PerSecond == nil
+			case ticks.n > 0 && (!ticks.from.Equal(t.From) || ticks.step != t.Step):
+				all = false
+			default:
+				ticks = clock{t.From, t.Step, max(ticks.n, len(t.Counts))}
+			}
+		}
+	}
+	if all && ticks.step > 0 && time.Duration(ticks.n)*ticks.step >= fitSeconds*time.Second {
+		return ticks, true
+	}
+	n := int(last - first - 1) // the last second is incomplete: its requests were not logged
+	return clock{time.Unix(first, 0), time.Second, n}, n >= fitSeconds
+}
+
+// counts are the events of a row by tick, for n ticks.
+func (c clock) counts(r iikanji.Row, n int) []float64 {
+	out := make([]float64, n)
+	switch {
+	case r.Ticks != nil && c.step == r.Ticks.Step:
+		for i, n := range r.Ticks.Counts[:min(len(r.Ticks.Counts), n)] {
+			out[i] = float64(n) / 1000
+		}
+	case r.PerSecond != nil:
+		return spread(r.PerSecond, c.from.Unix(), n)
+	}
+	return out
+}
+
+// askingRoutes are the routes of the access logs that may send statements: files
+// and constant pages do not.
+func (v *view) askingRoutes(c clock) (routes []counted) {
+	var rows []iikanji.Row
+	for _, p := range v.in.Profiles {
+		if p.Source != iikanji.Access || v.blind(iikanji.Access) || v.partly() {
+			continue
+		}
+		for _, r := range p.Rows {
+			if _, static := staticPath(r); !static && !page(r) && (r.PerSecond != nil || r.Ticks != nil) {
+				rows = append(rows, r)
+			}
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b iikanji.Row) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Key, b.Key))
+	})
+	aborted := v.aborted()
+	for _, r := range rows[:min(len(rows), fitRoutes)] {
+		routes = append(routes, counted{key: r.Key, counts: c.counts(r, c.n+1), timed: r.Ticks != nil && c.step == r.Ticks.Step && r.Total > 0,
+			aborted: aborted[r.Key] >= fitAborted*float64(r.Count)})
+	}
+	return routes
+}
+
+// aborted is how many requests of each route clients gave up on.
+func (v *view) aborted() map[string]float64 {
+	out := map[string]float64{}
+	for _, f := range v.in.Facts {
+		if status, route, _ := strings.Cut(f.Key, " "); f.Topic == iikanji.TopicHTTPStatus && status == "499" {
+			n, _ := strconv.ParseFloat(f.Value, 64)
+			out[route] += n
+		}
+	}
+	return out
+}
+
+// spread places counts in a series of n seconds that begins at first.
+func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
+	out := make([]float64, n)
+	for i, c := range p.Counts {
+		if at := p.From + int64(i) - first; at >= 0 && at < int64(n) {
+			out[at] += float64(c)
+		}
+	}
+	return out
+}
+
+// findRoutes finds the routes of the digests.
+func (v *view) findRoutes() {
+	c, ok := v.clockOf()
+	if !ok {
+		return
+	}
+	routes := v.askingRoutes(c)
+	var of []int // digests, heaviest first
+	for i, d := range v.digests {
+		if d.Ticks != nil || d.PerSecond != nil {
+			of = append(of, i)
+		}
+	}
+	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(v.digests[b].q.Seconds, v.digests[a].q.Seconds) })
+	of = of[:min(len(of), fitDigests)]
+	var digests []counted
+	for _, i := range of {
+		digests = append(digests, counted{key: v.digests[i].Query.Digest, counts: c.counts(v.digests[i].Row, c.n)})
+	}
+	for k, senders := range sendersOf(c, routes, digests) {
+		d := &v.digests[of[k]]
+		if v.threaded() && float64(v.repeat(*d).Count) < seriesSome*d.q.Count {
+			senders = slices.DeleteFunc(senders, func(f fit) bool { return f.each >= fitLoop }) // a loop would be in series
+		}
+		d.senders = senders
+		if i := slices.IndexFunc(senders, func(f fit) bool { return f.share >= fitShare }); i >= 0 {
+			d.route = &senders[i]
+		}
+	}
+	v.inheritRoutes()
+}
+
+// sendersOf are the certain routes of each digest, the one with the most
+// executions first. With a single route nothing is certain: it would explain
+// anything.
+func sendersOf(c clock, routes, digests []counted) [][]fit {
+	out := make([][]fit, len(digests))
+	if len(routes) < 2 {
+		return out
+	}
+	series := func(all []counted) (s []attribute.Series) {
+		for _, x := range all {
+			s = append(s, attribute.Series{Counts: x.counts, Timed: x.timed, Aborted: x.aborted})
+		}
+		return s
+	}
+	for i, r := range attribute.Find(series(routes), series(digests)) {
+		if least := fitR2; r.R2 < least || c.step >= time.Second && r.R2 < fitSecond {
+			continue
+		}
+		for _, s := range r.Senders {
+			f := fit{route: routes[s.Route].key, each: s.Each, err: s.Err, share: s.Share, margin: s.Margin, n: c.n, step: c.step}
+			if s.Rival >= 0 {
+				f.rival = routes[s.Rival].key
+			}
+			if s.Certain && s.Share >= fitSome && f.plausible() && (c.step < time.Second || routes[s.Route].events() >= fitAsked) {
+				out[i] = append(out[i], f)
+			}
+		}
+	}
+	return out
+}
+
+func (r counted) events() float64 {
+	sum := 0.0
+	for _, n := range r.counts {
+		sum += n
+	}
+	return sum
+}
+
+// plausible reports whether a route may send that many statements per request.
+func (f fit) plausible() bool {
+	off := max(0, math.Abs(f.each-math.Round(f.each))-2*f.err)
+	switch {
+	case f.each >= fitLoop:
+		return true
+	case f.each > 1:
+		return off <= fitWhole
+	}
+	return 1-f.each-2*f.err <= fitWhole || f.margin >= fitClear
+}
+
+// page reports whether all answers of a route with a body had the same size:
+// then they contain no data from the database.
+func page(r iikanji.Row) bool {
+	if r.Web == nil || r.Web.Method != "GET" || r.Count < fitPages {
+		return false
+	}
+	return r.Web.Bytes > 0 && r.Web.Bytes == r.Web.MaxBytes*iikanji.Bytes(r.Count-r.Web.Status[3])
+}
+
+// place is the place of a digest in a finding: its route if known, and its
+// fingerprint.
+func (d digest) place() string {
+	if d.route == nil {
+		return d.where()
+	}
+	return d.route.route + ": " + d.where()
+}
+
+// withEvidence is the evidence of a digest, with more evidence and that of its route
+// if known.
+func (d digest) withEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
+	out := append([]iikanji.Evidence{d.evidence()}, e...)
+	if d.route != nil {
+		out = append(out, d.route.evidence())
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package cause
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// rates returns uneven load: about mean requests per second, for n + 1 seconds.
+func rates(r *rand.Rand, mean float64, n int) []float64 {
+	out := make([]float64, n+1)
+	for t := range out {
+		out[t] = math.Round(mean * (0.5 + r.Float64()))
+	}
+	return out
+}
+
+// bestRoute is the route that sends nearly all executions, by seconds; nil for
+// none.
+func bestRoute(y []float64, routes []counted) *fit {
+	for _, f := range sendersOf(clock{n: len(y), step: time.Second}, routes, []counted{{counts: y}})[0] {
+		if f.share >= fitShare {
+			return &f
+		}
+	}
+	return nil
+}
+
+// TestBestRoute plants which route sends a statement, and expects it to be named, with
+// the number per request, or no route to be named where the observation cannot tell.
+func TestBestRoute(t *testing.T) {
+	const n = 20
+	r := rand.New(rand.NewPCG(3, 4))
+	right, silent := 0, 0
+	for range 200 {
+		a, b, c := rates(r, 12, n), rates(r, 30, n), rates(r, 80, n)
+		routes := []counted{{key: "GET /a", counts: a}, {key: "GET /b", counts: b}, {key: "GET /c", counts: c}}
+		y := make([]float64, n)
+		for i := range y { // a third of the lines of its requests are of the next second
+			y[i] = math.Round(20*(0.67*a[i]+0.33*a[i+1])) + float64(r.IntN(7))
+		}
+		switch f := bestRoute(y, routes); {
+		case f == nil:
+			silent++
+		case f.route != "GET /a":
+			t.Errorf("%s is named, GET /a sends it", f.route)
+		case math.Abs(f.each-20) > 2 || f.share < fitShare || f.err > 2:
+			t.Errorf("%+v, want 20 for each request", *f)
+		default:
+			right++
+		}
+		copyOf := append([]counted{{key: "GET /same", counts: a}}, routes...)
+		if f := bestRoute(y, copyOf); f != nil {
+			t.Errorf("two routes that go along, and %s is named", f.route)
+		}
+		for i := range y {
+			y[i] = a[i] + b[i] + c[i]
+		}
+		if f := bestRoute(y, routes); f != nil && f.route == "GET /a" {
+			t.Errorf("all routes send it, and %+v is named", *f)
+		}
+	}
+	if right < 180 {
+		t.Errorf("named %d times of 200, nothing said %d times", right, silent)
+	}
+}
+
+// TestBestRouteSaysNothing checks that no route is named with too little data.
+func TestBestRouteSaysNothing(t *testing.T) {
+	steady := []float64{5, 5, 5, 5, 5, 5, 5, 5, 5}
+	other := []float64{9, 9, 9, 9, 9, 9, 9, 9, 9}
+	uneven := []float64{1, 9, 3, 7, 2, 8, 1, 9, 3}
+	once := []float64{40, 0, 0, 0, 0, 0, 0, 0, 0}
+	for name, c := range map[string]struct {
+		y      []float64
+		routes []counted
+	}{
+		"steady load":     {[]float64{15, 15, 15, 15, 15, 15, 15, 15}, []counted{{key: "a", counts: steady}, {key: "b", counts: other}}},
+		"only one route":  {uneven[:8], []counted{{key: "a", counts: uneven}}},
+		"one burst":       {once[:8], []counted{{key: "a", counts: once}, {key: "b", counts: uneven}}},
+		"two bursts":      {[]float64{72, 220, 3, 0, 4, 2, 0, 1}, []counted{{key: "a", counts: []float64{9, 28, 0, 0, 0, 0, 0, 0, 0}}, {key: "b", counts: uneven}}},
+		"few requests":    {[]float64{20, 0, 20, 10, 0, 30, 10, 10}, []counted{{key: "a", counts: []float64{2, 0, 2, 1, 0, 3, 1, 1, 0}}, {key: "b", counts: uneven}}},
+		"two in each 1.5": {[]float64{1.5, 13.5, 4.5, 10.5, 3, 12, 1.5, 13.5}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}},
+	} {
+		if f := bestRoute(c.y, c.routes); f != nil {
+			t.Errorf("%s: %+v", name, *f)
+		}
+	}
+	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}); f == nil || f.route != "a" || math.Abs(f.each-3) > 1e-9 {
+		t.Errorf("three in each: %+v", f)
+	}
+}
+
+// TestPage checks that a route whose answers have one size counts as a constant page.
+func TestPage(t *testing.T) {
+	row := func(method string, n int64, bytes, most iikanji.Bytes, unchanged int64) iikanji.Row {
+		return iikanji.Row{Count: n, Web: &iikanji.WebRow{Method: method, Bytes: bytes, MaxBytes: most, Status: [6]int64{3: unchanged}}}
+	}
+	for _, c := range []struct {
+		row  iikanji.Row
+		want bool
+	}{
+		{row("GET", 82, 41811, 543, 5), true},
+		{row("GET", 82, 41810, 543, 5), false},
+		{row("POST", 82, 41811, 543, 5), false},
+		{row("GET", 5, 2715, 543, 0), false},
+		{row("GET", 82, 0, 0, 0), false},
+		{iikanji.Row{Count: 82}, false},
+	} {
+		if got := page(c.row); got != c.want {
+			t.Errorf("%+v: %v", c.row.Web, got)
+		}
+	}
+}
+
+// TestCachedExecutions: executions that the query cache answered examined no row.
+// The other ones are what an index saves, however many were cached.
+func TestCachedExecutions(t *testing.T) {
+	scan := func(count, cached float64) Served {
+		return Served{Query: Query{Count: count, Cached: cached, Examined: (count - cached) * 500, Seconds: 1}, CostBefore: 1100, CostAfter: 110, Share: 1}
+	}
+	plain, cached := scan(40, 0), scan(1000, 960)
+	if plain.before() != 500 || cached.before() != 500 || plain.work() != cached.work() || plain.work() <= 0 {
+		t.Errorf("40 scans: %v rows, %v; 40 scans and 960 answers of the cache: %v rows, %v", plain.before(), plain.work(), cached.before(), cached.work())
+	}
+	if all := scan(10, 10); all.Query.reads() != 1 {
+		t.Errorf("all cached: %v reads", all.Query.reads())
+	}
+}

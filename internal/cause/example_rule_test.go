@@ -1,0 +1,65 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// leastFree is the share of the memory that must stay available.
+const leastFree = 0.05
+
+// os199 reports a machine that nearly ran out of memory.
+func os199(v *view) []iikanji.Finding {
+	m := v.machine()
+	if m == nil || float64(m.MemLeast) >= leastFree*float64(m.MemTotal) {
+		return nil
+	}
+	return []iikanji.Finding{{Code: "OS199", Where: "host",
+		Claim:    fmt.Sprintf("only %s of %s of memory were available", m.MemLeast, m.MemTotal),
+		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("processes waited for memory %.0f %% of the time", 100*m.PressureMemory)}},
+		Gain:     between(m.Wall.Seconds()*m.PressureMemory, 0.5, 1),
+		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use a machine with more memory"}}}}
+}
+
+// TestNewRule: a function and a line in rules are all that a rule needs to be
+// run and ranked. docs/contributing.md quotes the rule.
+func TestNewRule(t *testing.T) {
+	before := rules
+	defer func() { rules = before }()
+	rules = append(slices.Clip(rules), rule{perRun, os199})
+
+	const gib = 1 << 30
+	machine := func(least iikanji.Bytes) Input {
+		m := &iikanji.MachineRow{Cores: 2, Wall: 10 * time.Second, MemTotal: 8 * gib, MemLeast: least, PressureMemory: 0.2}
+		return Input{Profiles: []iikanji.Profile{{Source: iikanji.Host, Rows: []iikanji.Row{{Key: "host", Host: &iikanji.HostRow{Machine: m}}}}}}
+	}
+	blind := machine(gib / 10)
+	blind.Blind = []iikanji.Source{iikanji.Host}
+	for name, c := range map[string]struct {
+		in   Input
+		want int
+	}{
+		"little memory":    {machine(gib / 10), 1},
+		"enough memory":    {machine(4 * gib), 0},
+		"no host profile":  {Input{}, 0},
+		"the sensor blind": {blind, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fs, err := All(c.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fs = slices.DeleteFunc(fs, func(f iikanji.Finding) bool { return f.Code != "OS199" })
+			if len(fs) != c.want {
+				t.Fatalf("%d findings, want %d: %+v", len(fs), c.want, fs)
+			}
+			if want := (iikanji.Range{Lo: 1, Hi: 2}); c.want > 0 && fs[0].Gain != want {
+				t.Errorf("a gain of %v s, want %v", fs[0].Gain, want)
+			}
+		})
+	}
+}

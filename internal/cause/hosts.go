@@ -1,0 +1,144 @@
+package cause
+
+import (
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// thisMachine is the Target of the Host profile of the host without a name.
+const thisMachine = "local"
+
+// hostName is the Target of the Host profile of a host.
+func hostName(host string) string {
+	if host == "" {
+		return thisMachine
+	}
+	return host
+}
+
+// byHost are the views of the hosts: the view itself if there is one host, or
+// none was observed.
+func (v *view) byHost() []*view {
+	var names []string
+	for _, p := range v.in.Profiles {
+		if p.Source == iikanji.Host && !slices.Contains(names, p.Target) {
+			names = append(names, p.Target)
+		}
+	}
+	if len(names) < 2 {
+		return []*view{v}
+	}
+	var out []*view
+	for _, name := range names {
+		w := *v
+		w.on, w.in = name, v.in.onHost(name)
+		out = append(out, &w)
+	}
+	return out
+}
+
+// onHost is a settled input without what belongs to other hosts.
+func (in Input) onHost(name string) Input {
+	elsewhere := func(service string) (known, away bool) {
+		s, known := in.Target.Service(service)
+		return known, known && hostName(s.Host) != name
+	}
+	in.Profiles = slices.DeleteFunc(slices.Clone(in.Profiles), func(p iikanji.Profile) bool {
+		if p.Source == iikanji.Host {
+			return p.Target != name
+		}
+		_, away := elsewhere(p.Target)
+		return away
+	})
+	in.Facts = slices.DeleteFunc(slices.Clone(in.Facts), func(f iikanji.Fact) bool {
+		known, away := elsewhere(f.Target)
+		return away || !known && hostName(f.Host) != name
+	})
+	return in
+}
+
+// hostProfiles are the Host profiles whose sensors saw the run.
+func (v *view) hostProfiles() []iikanji.Profile {
+	var out []iikanji.Profile
+	for _, p := range v.in.Profiles {
+		if p.Source == iikanji.Host && !v.blind(iikanji.Host) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// rowOf is a row of a Host profile by its key, nil if there is none.
+func rowOf(p iikanji.Profile, key string) *iikanji.HostRow {
+	for i := range p.Rows {
+		if p.Rows[i].Key == key {
+			return p.Rows[i].Host
+		}
+	}
+	return nil
+}
+
+// host is the row of a service in the profile of its host; nil when unknown. The
+// rows "host" and "other" exist once per host: with several hosts they are known
+// in the view of one host only.
+func (v *view) host(name string) *iikanji.HostRow {
+	profiles := v.hostProfiles()
+	if len(profiles) > 1 && (name == "host" || name == "other") {
+		return nil
+	}
+	for _, p := range profiles {
+		if row := rowOf(p, name); row != nil {
+			return row
+		}
+	}
+	return nil
+}
+
+// machine is the state of the view's host; nil when unknown.
+func (v *view) machine() *iikanji.MachineRow {
+	if h := v.host("host"); h != nil {
+		return h.Machine
+	}
+	return nil
+}
+
+// machineOf is the state of the host that a service runs on; nil when unknown.
+func (v *view) machineOf(service string) *iikanji.MachineRow {
+	profiles := v.hostProfiles()
+	for _, p := range profiles {
+		if h := rowOf(p, "host"); h != nil && (len(profiles) == 1 || rowOf(p, service) != nil) {
+			return h.Machine
+		}
+	}
+	return nil
+}
+
+// services are the names of the services in the Host profiles.
+func (v *view) services() []string {
+	var out []string
+	for _, p := range v.hostProfiles() {
+		for _, r := range p.Rows {
+			if r.Key != "host" && r.Key != "other" && r.Key != "generator" {
+				out = append(out, r.Key)
+			}
+		}
+	}
+	return out
+}
+
+// place names the host in a finding about one of several hosts, and in its
+// remedies: "host" alone is this machine.
+func (f *result) place() {
+	if f.from.on == "" {
+		return
+	}
+	if f.Where += " on " + f.from.on; f.Where == "host on "+f.from.on {
+		f.Where = "host " + f.from.on
+	}
+	for i := range f.Remedies {
+		if f.Remedies[i].Target == "host" && f.from.on != thisMachine {
+			f.Remedies[i].Target = f.from.on
+		}
+	}
+}

@@ -1,0 +1,355 @@
+package cause
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A heat is the time that a place in source took in a run.
+type heat struct {
+	seconds  float64 // of the binding resource, as far as it is known
+	left     float64 // of these: what no advised index saves; of statements only
+	share    float64 // of all seconds of that sort
+	rows     float64 // that one execution of its statements read or sent; 0 if unknown
+	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
+	waited   float64 // seconds of waits for lock files that its statements cause at most
+	evidence []iikanji.Evidence
+}
+
+// heatOf finds the time of a site: of its statements, else of its function in the
+// profile of the app's CPU, else of the requests that reach its function.
+func (v *view) heatOf(s leverSite) heat {
+	use := leverUses[s.code]
+	if s.code == lockFile {
+		return v.lockHeat(s)
+	}
+	if use.statements && v.statementsSeen() {
+		return v.statementHeat(s)
+	}
+	if h, ok := v.profileHeat(s); ok {
+		return h
+	}
+	return v.routeHeat(s)
+}
+
+// lockHeat is the time of waits for lock files, divided among the places that take one by
+// the requests that reach each.
+func (v *view) lockHeat(s leverSite) (h heat) {
+	all := 0.0
+	for _, o := range v.sites {
+		if o.code == s.code && o.service == s.service {
+			all += v.requestsTo(o)
+		}
+	}
+	for _, f := range v.in.Facts {
+		if w, ok := decode[iikanji.FileLockWait](f, iikanji.TopicFileLock); ok {
+			h.seconds += w.Waited.Seconds()
+			h.evidence = append(h.evidence, iikanji.Evidence{Source: "/proc/locks", Text: fmt.Sprintf("threads waited %.1f s for lock files", w.Waited.Seconds())})
+		}
+	}
+	if all > 0 {
+		h.seconds *= v.requestsTo(s) / all
+	}
+	if v.seconds > 0 {
+		h.share = h.seconds / (v.seconds + v.in.LockFileSeconds())
+	}
+	h.evidence = append(h.evidence, v.reachedBy(s)...)
+	return h
+}
+
+// statementsSeen reports whether any database's statements were seen.
+func (v *view) statementsSeen() bool { return len(v.digests) > 0 }
+
+// statementHeat sums up the digests of a site's statements.
+func (v *view) statementHeat(s leverSite) heat {
+	var h heat
+	count, sent, read, took, left := 0.0, 0.0, 0.0, 0.0, 0.0
+	seen := map[string]bool{}
+	for _, w := range v.databases {
+		own := took
+		for _, d := range w.digests {
+			if d.Query == nil || seen[w.self.Name+d.Query.Digest] || !s.sends(d) {
+				continue
+			}
+			seen[w.self.Name+d.Query.Digest] = true
+			part := v.portion(s, d)
+			took, left = took+d.Total.Seconds()*part, left+d.left()*part
+			h.seconds += d.Total.Seconds() * w.weight * part
+			h.left += d.left() * w.weight * part
+			count, sent, read = count+float64(d.Count), sent+float64(d.Query.Sent), read+float64(max(d.Query.Sent, d.Query.Examined))
+			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
+				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
+		}
+		waited, evidence := w.heldFor(took - own)
+		h.waited, h.evidence = h.waited+waited, append(h.evidence, evidence...)
+	}
+	if v.seconds > 0 {
+		h.share = took / v.seconds
+	}
+	if rest := v.rest(); rest > 0 {
+		h.share = max(h.share, left/rest)
+	}
+	if count > 0 {
+		h.rows = read / count
+	}
+	if all := v.rowsSent(); all > 0 {
+		h.reading = v.cpuOf(s.service) * rowShare * sent / all
+		h.share = max(h.share, rowShare*sent/all)
+	}
+	h.evidence = append(h.evidence, v.reachedBy(s)...)
+	return h
+}
+
+// portion is the share of a digest's executions that a site is charged with. No log
+// shows which function sent a statement: the share is that of the routes that reach the
+// site's function among those found to send the statement. Where these are not known,
+// it is the site's share of the requests that reach any site with the statement.
+func (v *view) portion(s leverSite, d digest) float64 {
+	own, all := 0.0, 0.0
+	for _, f := range d.senders {
+		all += f.share
+		if v.reaches(s.service, f.route, s.at().Func) {
+			own += f.share
+		}
+	}
+	if all >= fitShare {
+		return min(1, own/all)
+	}
+	own, all = v.requestsTo(s), 0
+	for _, o := range v.sites {
+		if o.code == s.code && o.service == s.service && o.sends(d) {
+			all += v.requestsTo(o)
+		}
+	}
+	if own == 0 || all == 0 {
+		return 1
+	}
+	return own / all
+}
+
+// requestsTo counts the requests of the routes that reach a site.
+func (v *view) requestsTo(s leverSite) float64 {
+	n := 0.0
+	for _, r := range v.access() {
+		if v.reaches(s.service, r.Key, s.at().Func) {
+			n += float64(r.Count)
+		}
+	}
+	return n
+}
+
+// rowShare is the share of an app's CPU time that the reading of rows is taken to
+// cost at most, where nothing else is known: half of it in profiles of the untouched
+// isucondition.
+const rowShare = 0.5
+
+// rowsSent is the number of rows that all statements returned.
+func (v *view) rowsSent() float64 {
+	n := 0.0
+	for _, d := range v.digests {
+		if d.Query != nil {
+			n += float64(d.Query.Sent)
+		}
+	}
+	return n
+}
+
+// cpuOf is the CPU time of a service.
+func (v *view) cpuOf(service string) float64 {
+	if v.in.Run == nil {
+		return 0
+	}
+	return usedBy(v.in.Run, service)
+}
+
+// sends reports whether a site sends a digest. A statement with a part that is not
+// constant stands for every digest that agrees with the rest.
+func (s leverSite) sends(d digest) bool {
+	for _, p := range s.places {
+		if slices.Contains(p.Digests, d.Query.Digest) || slices.ContainsFunc(p.Statements, func(sql string) bool { return built(sql, d.Query.Fingerprint) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// builtPart stands in the text of a statement for a part that is built at run time.
+const builtPart = "\ufffd"
+
+// built reports whether a fingerprint may be that of a statement with one built part:
+// it begins as the statement does before the part, and ends as it does behind it. A
+// statement whose end is built as well must not be sorted or cut.
+func built(sql, fingerprint string) bool {
+	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	head, tail, holed := strings.Cut(sql, builtPart)
+	rest, ok := strings.CutPrefix(plain(fingerprint), plain(head)+" ")
+	if !holed || !ok || plain(head) == "" || strings.Contains(tail, builtPart) {
+		return false
+	}
+	if plain(tail) == "" {
+		return !strings.Contains(rest, " order by ") && !strings.Contains(rest, " limit ")
+	}
+	return strings.HasSuffix(rest, " "+plain(tail))
+}
+
+// profileHeat is the CPU time of a site's function, where a profile of the app has
+// it.
+func (v *view) profileHeat(s leverSite) (heat, bool) {
+	p := s.at()
+	if p.Func == "" {
+		return heat{}, false
+	}
+	for _, f := range v.in.Facts {
+		hot, ok := decode[iikanji.HotFunction](f, iikanji.TopicHot)
+		if !ok || f.Target != s.service || f.Key != p.Func || hot.Package != "" {
+			continue
+		}
+		h := heat{seconds: hot.Each.Seconds()}
+		if all := v.cpuOf(s.service); all > 0 {
+			h.share = h.seconds / all
+		}
+		h.evidence = append([]iikanji.Evidence{{Source: "CPU profile", Text: fmt.Sprintf("%s and what it calls: %.1f s of CPU", p.Func, h.seconds)}}, v.reachedBy(s)...)
+		return h, true
+	}
+	return heat{}, false
+}
+
+// routeHeat is the part of the app's CPU time of the routes whose handler reaches a
+// site's function: in proportion to the time of their requests, for a knob to their
+// number, because what it throttles is fast. Declarations outside of functions are
+// taken to be of all routes, and so are knobs in functions that no route reaches,
+// such as those that set up a pool.
+func (v *view) routeHeat(s leverSite) heat {
+	all, own := 0.0, 0.0
+	p := s.at()
+	any := p.Func == ""
+	if p.Knob() && !any {
+		any = !slices.ContainsFunc(v.in.Facts, func(f iikanji.Fact) bool {
+			h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler)
+			return ok && f.Target == s.service && (h.Func == p.Func || slices.Contains(h.Reaches, p.Func))
+		})
+	}
+	for _, r := range v.routeTimes(p.Knob()) {
+		all += r.weight
+		if any || v.reaches(s.service, r.route, p.Func) {
+			own += r.weight
+		}
+	}
+	if all == 0 {
+		return heat{}
+	}
+	return heat{seconds: v.cpuOf(s.service) * own / all, share: own / all, evidence: v.reachedBy(s)}
+}
+
+// A routeTime is the weight of a route among all routes.
+type routeTime struct {
+	route  string
+	weight float64
+}
+
+// routeTimes are the routes with the seconds of their requests: in the apps from the
+// access log, else as the load generator measured them; or with their numbers.
+func (v *view) routeTimes(numbers bool) []routeTime {
+	var out []routeTime
+	sum := 0.0
+	for _, r := range v.access() {
+		took := r.Web.Upstream.Seconds()
+		if took == 0 {
+			took = r.Total.Seconds()
+		}
+		if numbers {
+			took = float64(r.Count)
+		}
+		sum += took
+		out = append(out, routeTime{r.Key, took})
+	}
+	if sum > 0 || v.in.Run == nil {
+		return out
+	}
+	out = nil
+	for _, st := range v.in.Run.Steps {
+		words := strings.Fields(st.Step)
+		if len(words) < 2 || !strings.HasPrefix(words[1], "/") {
+			continue
+		}
+		weight := st.Total.Seconds()
+		if numbers {
+			weight = float64(st.Count)
+		}
+		out = append(out, routeTime{words[0] + " " + words[1], weight})
+	}
+	return out
+}
+
+// reaches reports whether a route's handler reaches a function.
+func (v *view) reaches(service, route, function string) bool {
+	for _, f := range v.in.Facts {
+		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
+			continue
+		}
+		if h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameHandled reports whether a registered route and one of an access log are the
+// same; "ANY" is every method.
+func sameHandled(registered, logged string) bool {
+	if path, any := strings.CutPrefix(registered, "ANY "); any {
+		_, seen, _ := strings.Cut(logged, " ")
+		return sameRoute("- "+path, "- "+seen)
+	}
+	return sameRoute(registered, logged)
+}
+
+// mostReaching bounds the routes that evidence names.
+const mostReaching = 3
+
+// reachedBy names the routes that reach a site, the most frequent first.
+func (v *view) reachedBy(s leverSite) []iikanji.Evidence {
+	if s.at().Func == "" {
+		return nil
+	}
+	rows := slices.DeleteFunc(v.access(), func(r iikanji.Row) bool { return !v.reaches(s.service, r.Key, s.at().Func) })
+	slices.SortStableFunc(rows, func(a, b iikanji.Row) int { return int(b.Count - a.Count) })
+	var texts []string
+	for _, r := range rows[:min(len(rows), mostReaching)] {
+		texts = append(texts, fmt.Sprintf("%s (%s requests)", r.Key, people(float64(r.Count))))
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	return []iikanji.Evidence{{Source: "routes", Text: "reached by " + strings.Join(texts, ", ")}}
+}
+
+// savedOf is the range of seconds that the rewrite of a site saves.
+func (v *view) savedOf(s leverSite) iikanji.Range {
+	use, share := leverUses[s.code], leverUses[s.code].saved
+	if s.code == "APP201" && s.heat.rows > 0 {
+		most := 1 - 1/max(1, s.heat.rows)
+		share = iikanji.Range{Lo: 0.5 * most, Hi: most}
+	}
+	out := between(s.heat.seconds, share.Lo, share.Hi)
+	if s.code == queryCache && use.statements && v.statementsSeen() { // an index answers all of them, also the first of each
+		out = between(s.heat.left, share.Lo, share.Hi)
+	}
+	if use.statements {
+		out.Hi = round(out.Hi + (s.heat.reading+s.heat.waited)*share.Hi)
+	}
+	return out
+}
+
+// decode reads the value of a fact of a topic.
+func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
+	if f.Topic != topic {
+		return x, false
+	}
+	err := json.Unmarshal([]byte(f.Value), &x)
+	return x, err == nil
+}

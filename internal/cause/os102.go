@@ -1,0 +1,63 @@
+package cause
+
+import (
+	"fmt"
+
+	"github.com/iikanji/iikanji"
+)
+
+// leastOverflows is the least number of overflows in a finding: the counter
+// covers the whole network namespace, so a few may belong to other programs.
+const leastOverflows = 5
+
+// os102 reports connections that the kernel dropped because the accept queue of
+// a listening socket was full; the client retries after a second. The counter
+// does not identify the socket: the drops count for the site only if one of its
+// queues was seen full. Otherwise the gain is 0.
+func os102(v *view) []iikanji.Finding {
+	f := iikanji.Finding{Code: "OS102", Where: "host"}
+	drops := 0.0
+	if m := v.machine(); m != nil && m.ListenOverflows >= leastOverflows {
+		drops = float64(m.ListenOverflows)
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("TcpExt ListenOverflows grew by %d, ListenDrops by %d", m.ListenOverflows, m.ListenDrops)})
+	}
+	rows, ours := v.ofKind("backlog-full", "")
+	for _, r := range rows {
+		f.Evidence = append(f.Evidence, r.evidence())
+	}
+	if drops+ours == 0 {
+		return nil
+	}
+	who, queues := v.fullListener()
+	f.Evidence = append(f.Evidence, queues...)
+	f.Claim = fmt.Sprintf("%s connections were dropped because the accept queue of the listener was full", people(drops+ours))
+	switch {
+	case who != "":
+		f.Where, ours = who, ours+drops
+	case ours == 0:
+		f.Claim = fmt.Sprintf("%s connections to this host met a full accept queue; the listener is unknown: no queue of the site was full at the end of the load", people(drops))
+	}
+	f.Gain = iikanji.Range{Lo: round(ours * refused.Lo), Hi: round(ours * refused.Hi)}
+	f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: "host", Says: "use longer queues: somaxconn and tcp_max_syn_backlog; the program must also request them (backlog= in nginx's listen)",
+		Args: map[string]string{"act": "sysctl", "net.core.somaxconn": "4096", "net.ipv4.tcp_max_syn_backlog": "4096"}}}
+	return []iikanji.Finding{f}
+}
+
+// fullListener is the service whose accept queue was full at the end of the
+// load, "" for none, and the state of all queues.
+func (v *view) fullListener() (who string, queues []iikanji.Evidence) {
+	listeners := known[iikanji.Listener](v, iikanji.TopicListen)
+	for _, fact := range v.in.Facts {
+		if fact.Topic == iikanji.TopicListen {
+			l := listeners[fact.Target+" "+fact.Key]
+			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: room for %d connections, %d waited at the end of the load", fact.Target, fact.Key, l.Backlog, l.Waiting)})
+			if l.Backlog > 0 && l.Waiting >= l.Backlog {
+				who = fact.Target
+			}
+		}
+		if fact.Topic == iikanji.TopicSysctl && fact.Key == "net.core.somaxconn" {
+			queues = append(queues, iikanji.Evidence{Source: "sysctl", Text: fact.Key + " = " + fact.Value})
+		}
+	}
+	return who, queues
+}

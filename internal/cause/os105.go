@@ -1,0 +1,68 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// os105 reports connections that could not be made because all local ports were
+// in use, most of them in TIME_WAIT. Ports belong to the host, so there is one
+// finding, at the service with the most failures.
+func os105(v *view) []iikanji.Finding {
+	rows, n := v.ofKind("ports-exhausted", "")
+	if n == 0 {
+		return nil
+	}
+	f := iikanji.Finding{Code: "OS105", Where: mostOften(rows),
+		Claim: fmt.Sprintf("%s connections failed: no local port was free", people(n)),
+		Gain:  iikanji.Range{Lo: round(n * refused.Lo), Hi: round(n * refused.Hi)}}
+	for _, s := range v.dialing(rows) {
+		f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "nginxconf", Target: s.Name, Says: "keep connections to the app open",
+			Args: map[string]string{"act": "upstream keepalive", "keepalive": "64"}})
+	}
+	f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "sysctl", Target: "host", Says: "use all ports, and reuse those in TIME_WAIT",
+		Args: map[string]string{"act": "sysctl", "net.ipv4.ip_local_port_range": "1024 65535", "net.ipv4.tcp_tw_reuse": "1"}})
+	for _, r := range rows {
+		f.Evidence = append(f.Evidence, r.evidence())
+	}
+	for _, fact := range v.in.Facts {
+		if fact.Topic == iikanji.TopicSysctl && (fact.Key == "net.ipv4.ip_local_port_range" || strings.HasSuffix(fact.Key, "tcp_tw_reuse")) {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "sysctl", Text: fact.Key + " = " + fact.Value})
+		}
+	}
+	return []iikanji.Finding{f}
+}
+
+// mostOften is the service with most of some log lines, the first of those with
+// equally many.
+func mostOften(rows []logged) string {
+	counts, best := map[string]int64{}, rows[0].service
+	for _, r := range rows {
+		counts[r.service] += r.Count
+	}
+	for _, r := range rows {
+		if counts[r.service] > counts[best] {
+			best = r.service
+		}
+	}
+	return best
+}
+
+// dialing are the nginx services with some of the log lines, or all nginx
+// services if there are none: connections to upstreams are the usual cause.
+func (v *view) dialing(rows []logged) []iikanji.Service {
+	all := v.in.Target.WithEngine(iikanji.EngineNginx)
+	var some []iikanji.Service
+	for _, s := range all {
+		if slices.ContainsFunc(rows, func(r logged) bool { return r.service == s.Name }) {
+			some = append(some, s)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}

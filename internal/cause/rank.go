@@ -1,0 +1,140 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// notRelieving are, by binding resource, the codes whose remedies do not relieve it:
+// they save waiting where work is the limit, work where waiting is the limit, or
+// network traffic. Findings about failed requests and errors (OS101, WEB109 …)
+// always count.
+var notRelieving = map[string][]iikanji.Code{
+	"cpu":   {"APP103", "APP104", "APP220", "DB117", "DB124", "DB201", "DB202", "OS107", "WEB105"},
+	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB210", "DB115", "OS104", "WEB102", "WEB105"},
+	"locks": {"APP101", "APP102", "APP103", "APP106", "DB210", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
+	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
+}
+
+// rank converts gains into seconds of the binding resource and sorts by the
+// middle of their ranges, the greatest first. Findings about the measurement
+// itself (BEN) come first, findings that do not relieve the binding resource last.
+func (v *view) rank(fs []result) {
+	b := v.binding
+	has := v.budget(b)
+	for i := range fs {
+		f := &fs[i]
+		of, most := 1.0, math.Inf(1)
+		if strings.HasPrefix(string(f.Code), "DB") {
+			of = f.from.weight
+		}
+		if has > 0 {
+			most = has
+		}
+		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
+		if slices.Contains(notRelieving[b.Resource], f.Code) {
+			f.Gain.Lo = 0
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
+		}
+	}
+	tier := func(f result) int {
+		switch {
+		case f.Code.Doubt():
+			return 0
+		case slices.Contains(notRelieving[b.Resource], f.Code):
+			return 2
+		}
+		return 1
+	}
+	slices.SortStableFunc(fs, func(x, y result) int {
+		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
+			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
+	})
+}
+
+// StatementWeight converts a second of a statement into seconds of the binding
+// resource; with several databases it is their weighted mean.
+func (in Input) StatementWeight() float64 {
+	in = in.settle()
+	b, databases := in.Binding(), in.Target.WithRole(iikanji.RoleDatabase)
+	if len(databases) == 1 {
+		return in.weightOf(databases[0], b)
+	}
+	took, weighted := 0.0, 0.0
+	for _, s := range databases {
+		seconds := in.of(s).statementSeconds()
+		took, weighted = took+seconds, weighted+seconds*in.weightOf(s, b)
+	}
+	if took == 0 {
+		return 1
+	}
+	return weighted / took
+}
+
+// weightOf is the weight of the statements of one database. Where the CPU is
+// the limit, statements mostly wait for it, so that their time is scaled to the
+// CPU time that the database used. Where a pool of connections to this database
+// is the limit, each statement holds one of them. Otherwise a second is a
+// second.
+func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
+	switch b.Resource {
+	case "cpu":
+		took := in.of(database).statementSeconds()
+		used := usedBy(in.Run, database.Name)
+		if database.Engine == iikanji.EngineSQLite { // a library in the apps
+			used = in.usedByApps()
+		}
+		if used > 0 && took > used {
+			return used / took
+		}
+	case "pool":
+		for _, p := range in.pools(database) {
+			if p.app == b.Who && p.starved() {
+				return 1 / float64(max(1, p.size))
+			}
+		}
+	}
+	return 1
+}
+
+// usedByApps is the CPU time of all apps.
+func (in Input) usedByApps() (sum float64) {
+	for _, s := range in.Target.WithRole(iikanji.RoleApp) {
+		sum += usedBy(in.Run, s.Name)
+	}
+	return sum
+}
+
+// budget is how many seconds of the binding resource the run used, an upper
+// bound of every gain. Where neither the CPU nor the pool is the limit, it is
+// the time of all cores, or of all statements and waits for lock files if that is
+// more; 0 when unknown.
+func (v *view) budget(b Binding) float64 {
+	run := v.in.Run
+	switch {
+	case run == nil || run.Took <= 0:
+		return 0
+	case b.Resource == "cpu":
+		return usedBy(run, "")
+	case b.Resource == "pool":
+		return run.Took.Seconds()
+	}
+	return max(v.seconds+v.in.LockFileSeconds(), run.Took.Seconds()*float64(max(1, run.Place.Cores)))
+}
+
+// usedBy is the CPU time of a service in seconds, of all services of the stack
+// for "".
+func usedBy(run *iikanji.Run, who string) float64 {
+	sum := 0.0
+	for _, u := range run.Usage {
+		if u.Who == who || who == "" && u.Who != "generator" && u.Who != "other" {
+			sum += (u.User + u.System).Seconds()
+		}
+	}
+	return sum
+}

@@ -1,0 +1,280 @@
+package cause
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// topicRoles are the topics of facts that only services of one role have.
+var topicRoles = map[string]iikanji.Role{
+	iikanji.TopicTable: iikanji.RoleDatabase, iikanji.TopicSize: iikanji.RoleDatabase, iikanji.TopicDialect: iikanji.RoleDatabase,
+	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
+	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
+	iikanji.TopicSelectivity: iikanji.RoleDatabase, iikanji.TopicLockWait: iikanji.RoleDatabase, iikanji.TopicDeadlock: iikanji.RoleDatabase,
+	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase, iikanji.TopicFileLock: iikanji.RoleDatabase,
+	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
+	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
+	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, iikanji.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
+}
+
+// serviceTopics are the topics of facts that services of every role have.
+var serviceTopics = []string{iikanji.TopicLimit, iikanji.TopicProcess, iikanji.TopicListen, iikanji.TopicConnection,
+	iikanji.TopicVolume, iikanji.TopicUnit, iikanji.TopicReady}
+
+// profileRole is the role of the services that a profile is of; RoleUnknown
+// where services of several roles have such profiles.
+func profileRole(p iikanji.Profile) iikanji.Role {
+	switch {
+	case p.Source == iikanji.Slow, p.Source == iikanji.Errors && p.Intake.Format == string(iikanji.EngineMariaDB):
+		return iikanji.RoleDatabase
+	case p.Source == iikanji.Access, p.Source == iikanji.Errors && p.Intake.Format == string(iikanji.EngineNginx):
+		return iikanji.RoleWeb
+	}
+	return iikanji.RoleUnknown
+}
+
+// settle returns the input with a target, inferred where it has none, and with
+// the names of the target's services in its facts and profiles.
+func (in Input) settle() Input {
+	if in.settled {
+		return in
+	}
+	in.settled = true
+	if len(in.Target.Services) == 0 {
+		policy := in.Target.Policy
+		in.Target = inferTarget(in)
+		in.Target.Policy = policy
+	}
+	in.Facts, in.Profiles = slices.Clone(in.Facts), slices.Clone(in.Profiles)
+	for i, f := range in.Facts {
+		if role := topicRoles[f.Topic]; role != iikanji.RoleUnknown {
+			in.Facts[i].Target = owner(in.Target, role, f.Target, nil)
+		}
+	}
+	for i, p := range in.Profiles {
+		if role := profileRole(p); role != iikanji.RoleUnknown {
+			in.Profiles[i].Target = owner(in.Target, role, p.Target, p.Intake.Files)
+		}
+	}
+	in.Profiles = slices.DeleteFunc(in.Profiles, func(p iikanji.Profile) bool { return in.blindAt(p.Source, p.Target) })
+	return in
+}
+
+// Databases are the names of the target's databases.
+func (in Input) Databases() []string {
+	var names []string
+	for _, s := range in.settle().Target.WithRole(iikanji.RoleDatabase) {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// StatementServices are the names of the services whose CPU time statements cost: the
+// database servers, and the apps if they have SQLite in them.
+func (in Input) StatementServices() []string {
+	var names []string
+	target, inside := in.settle().Target, false
+	for _, s := range target.WithRole(iikanji.RoleDatabase) {
+		if s.Engine == iikanji.EngineSQLite {
+			inside = true
+		} else {
+			names = append(names, s.Name)
+		}
+	}
+	if inside {
+		for _, s := range target.WithRole(iikanji.RoleApp) {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// owner is the service of a role that a name stands for: the service of that
+// name, the service that writes one of the files, or the only service of the
+// role. A name that stands for none of them is returned as it is: with several
+// services, a profile without an owner belongs to none.
+func owner(t iikanji.Target, role iikanji.Role, name string, files []string) string {
+	all := t.WithRole(role)
+	for _, s := range all {
+		if s.Name == name {
+			return name
+		}
+	}
+	for _, s := range all {
+		if slices.ContainsFunc(s.Logs, func(l iikanji.Log) bool { return l.Path == name || slices.Contains(files, l.Path) }) {
+			return s.Name
+		}
+	}
+	if len(all) == 1 {
+		return all[0].Name
+	}
+	return name
+}
+
+// inferTarget makes a target of the names in the facts of a run that was kept
+// without one. The topics of a service's facts show its role. A service with
+// facts of no role's own has the role that its name is the word of, or is an
+// app. A role that no fact shows has one service, named by the word of its role
+// or engine, as the services of such runs are.
+func inferTarget(in Input) iikanji.Target {
+	var t iikanji.Target
+	add := func(name string, role iikanji.Role) {
+		if _, there := t.Service(name); there || name == "" {
+			return
+		}
+		t.Services = append(t.Services, iikanji.Service{Name: name, Role: role, Engine: usualEngines[role]})
+	}
+	for _, f := range in.Facts {
+		if role := topicRoles[f.Topic]; role != iikanji.RoleUnknown {
+			add(f.Target, role)
+		}
+	}
+	for _, p := range in.Profiles {
+		if role := profileRole(p); p.Source == iikanji.Errors && role != iikanji.RoleUnknown {
+			add(p.Target, role)
+		}
+	}
+	for _, f := range in.Facts {
+		if slices.Contains(serviceTopics, f.Topic) {
+			add(f.Target, wordRole(f.Target))
+		}
+	}
+	for _, role := range []iikanji.Role{iikanji.RoleWeb, iikanji.RoleApp, iikanji.RoleDatabase} {
+		if len(t.WithRole(role)) > 0 {
+			continue
+		}
+		name := role.String()
+		if role == iikanji.RoleWeb {
+			name = string(iikanji.EngineNginx)
+		}
+		add(name, role)
+	}
+	return t
+}
+
+// usualEngines are the engines of inferred services: no other engine was
+// observed before targets were kept.
+var usualEngines = map[iikanji.Role]iikanji.Engine{iikanji.RoleWeb: iikanji.EngineNginx, iikanji.RoleDatabase: iikanji.EngineMariaDB}
+
+// wordRole is the role that a word stands for, RoleApp for any other word.
+func wordRole(word string) iikanji.Role {
+	for role, engine := range usualEngines {
+		if engine == iikanji.Engine(word) || role == iikanji.RoleDatabase && iikanji.Engine(word).MySQLFamily() {
+			return role
+		}
+	}
+	var role iikanji.Role
+	if role.UnmarshalText([]byte(word)) != nil || role == iikanji.RoleUnknown {
+		return iikanji.RoleApp
+	}
+	return role
+}
+
+// of is a settled input without what belongs to the other services of the role
+// of one service.
+func (in Input) of(s iikanji.Service) Input {
+	foreign := func(role iikanji.Role, name string) bool {
+		if name == s.Name {
+			return false
+		}
+		other, known := in.Target.Service(name)
+		return role == s.Role || known && other.Role == s.Role
+	}
+	in.Facts = slices.DeleteFunc(slices.Clone(in.Facts), func(f iikanji.Fact) bool { return foreign(topicRoles[f.Topic], f.Target) })
+	in.Profiles = slices.DeleteFunc(slices.Clone(in.Profiles), func(p iikanji.Profile) bool {
+		return p.Source != iikanji.Host && foreign(profileRole(p), p.Target)
+	})
+	return in
+}
+
+// role is the role of a service, RoleUnknown for a name that the target does
+// not have.
+func (in Input) role(name string) iikanji.Role {
+	s, _ := in.Target.Service(name)
+	return s.Role
+}
+
+// of is the view of one service: see [Input.of].
+func (v *view) of(s iikanji.Service) *view {
+	w := *v
+	w.self, w.in = s, v.in.of(s)
+	return &w
+}
+
+// alone reports whether the view's service is the only one of its role.
+func (v *view) alone() bool { return len(v.in.Target.WithRole(v.self.Role)) < 2 }
+
+// apps are the names of the app services that were connected to the view's
+// service, or of all app services where no connection is known.
+func (v *view) apps() []string {
+	linked := map[string]bool{}
+	for _, f := range v.in.Facts {
+		var c iikanji.Connections
+		if f.Topic != iikanji.TopicConnection || json.Unmarshal([]byte(f.Value), &c) != nil || c.TCP+c.Unix == 0 {
+			continue
+		}
+		switch v.self.Name {
+		case f.Key:
+			linked[f.Target] = true
+		case f.Target:
+			linked[f.Key] = true
+		}
+	}
+	if v.self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
+		for _, s := range v.leverSites() {
+			linked[s.service] = linked[s.service] || slices.ContainsFunc(v.digests, func(d digest) bool { return d.Query != nil && s.sends(d) })
+		}
+	}
+	var all, some []string
+	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
+		all = append(all, s.Name)
+		if linked[s.Name] {
+			some = append(some, s.Name)
+		}
+	}
+	if len(some) == 0 {
+		return all
+	}
+	return some
+}
+
+// onApps is a remedy for each of the view's apps.
+func (v *view) onApps(kind, says string, args map[string]string) []iikanji.Remedy {
+	var out []iikanji.Remedy
+	for _, name := range v.apps() {
+		out = append(out, iikanji.Remedy{Kind: kind, Target: name, Says: says, Args: maps.Clone(args)})
+	}
+	return out
+}
+
+// patch is a change of the source of each of the view's apps.
+func (v *view) patch(says string, args map[string]string) []iikanji.Remedy {
+	return v.onApps("patch", says, args)
+}
+
+// onSelf is a remedy for the view's own service.
+func (v *view) onSelf(kind, says string, args map[string]string) iikanji.Remedy {
+	return iikanji.Remedy{Kind: kind, Target: v.self.Name, Says: says, Args: args}
+}
+
+// nginxconf is a change of the configuration of the view's web server, none
+// where that is not nginx.
+func (v *view) nginxconf(says string, args map[string]string) []iikanji.Remedy {
+	if v.self.Engine != iikanji.EngineNginx {
+		return nil
+	}
+	return []iikanji.Remedy{v.onSelf("nginxconf", says, args)}
+}
+
+// called is how a sentence calls a service: "the app" where it is the only one
+// of its role, else its name.
+func (in Input) called(name string) string {
+	role := in.role(name)
+	if role == iikanji.RoleUnknown || len(in.Target.WithRole(role)) > 1 {
+		return name
+	}
+	return "the " + role.String()
+}

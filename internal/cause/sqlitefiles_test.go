@@ -1,0 +1,189 @@
+package cause_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// filesInput is a run of an app with SQLite files, and of another app without them.
+func filesInput(places ...iikanji.Fact) cause.Input {
+	in := leverInput(places...)
+	in.Target.Services = append(in.Target.Services, iikanji.Service{Name: "login", Role: iikanji.RoleApp, Engine: iikanji.EngineGo},
+		iikanji.Service{Name: "tenants", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite})
+	row := func(digest, sql string, count int64, took time.Duration) iikanji.Row {
+		return iikanji.Row{Key: sql, Count: count, Total: took, Example: iikanji.Sighting{Text: sql}, Query: &iikanji.SQLRow{Digest: digest, Fingerprint: sql, Affected: count}}
+	}
+	in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Slow, Target: "tenants", Rows: []iikanji.Row{
+		row("write", "insert into score (id) values (?)", 4000, 60*time.Second), row("read", "select * from player where id = ?", 1000, 40*time.Second)}})
+	in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicDialect, Value: `{"Product":"sqlite","Major":3,"Minor":45}`})
+	return in
+}
+
+// TestSharedStatement: a statement that two functions send is divided between them by
+// the requests that reach each. No place is charged with more than all statements took.
+func TestSharedStatement(t *testing.T) {
+	shared := iikanji.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}
+	in := filesInput(codePlace("APP205", "list", shared), codePlace("APP205", "drop", shared))
+	got := levers(t, in)
+	if len(got) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	gain := map[string]float64{}
+	for _, f := range got {
+		gain[f.Where] = f.Gain.Hi
+	}
+	few, many := gain["main.go:7 list at app"], gain["main.go:7 drop at app"] // 1,000 and 9,000 requests
+	if few == 0 || math.Abs(many/few-9) > 0.2 {
+		t.Errorf("gains %v, want 1 to 9", gain)
+	}
+	alone := levers(t, filesInput(codePlace("APP205", "list", shared)))
+	if len(alone) != 1 || math.Abs(alone[0].Gain.Hi/(few+many)-1) > 0.02 {
+		t.Errorf("both have %.2f s, one alone has %+v", few+many, alone)
+	}
+	if !cause.OfStatements("APP205") || !cause.OfStatements("DB101") || cause.OfStatements("APP206") {
+		t.Error("the seconds of APP205 and DB101 are those of statements, those of APP206 are not")
+	}
+}
+
+// TestFileStatementsAsCPU: where the CPU is the limit, the time of statements to SQLite
+// files is scaled to the CPU time of the apps, in which they run.
+func TestFileStatementsAsCPU(t *testing.T) {
+	in := filesInput(codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}))
+	in.Run.Usage = []iikanji.Usage{{Who: "app", User: 14 * time.Second, Share: 0.7}, {Who: "database", User: 5 * time.Second, Share: 0.25}}
+	if b := in.Binding(); b.Resource != "cpu" {
+		t.Fatalf("the limit is %+v", b)
+	}
+	got := levers(t, in)
+	if len(got) != 1 || got[0].Gain.Hi > 14 || got[0].Gain.Hi < 1 {
+		t.Errorf("%+v, want at most the 14 s of the app", got)
+	}
+	if names := in.StatementServices(); !slices.Equal(names, []string{"database", "app", "login"}) {
+		t.Errorf("statements are executed by %v", names)
+	}
+}
+
+// TestFileSettingOfItsApp: a setting of SQLite files is proposed for the app whose
+// source sends their statements.
+func TestFileSettingOfItsApp(t *testing.T) {
+	place := codePlace("APP219", "upload", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
+	for _, known := range []bool{true, false} {
+		in := filesInput()
+		if known {
+			in = filesInput(place)
+		}
+		all, err := cause.All(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range all {
+			if f.Code != "DB131" {
+				continue
+			}
+			for _, r := range f.Remedies {
+				got = append(got, fmt.Sprint(r.Kind, " ", r.Target))
+			}
+		}
+		want := []string{"appenv app"}
+		if !known {
+			want = append(want, "appenv login")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("with a known place: %v: %v, want %v", known, got, want)
+		}
+	}
+}
+
+// TestNotYet: a place whose statements the run has no execution of is a finding without
+// a gain if the requests that reach it take a large part of the run.
+func TestNotYet(t *testing.T) {
+	place := codePlace("APP204", "list", iikanji.CodePlace{Statements: []string{"INSERT …"}, Digests: []string{"later"}, Variants: []string{"rewrite"}})
+	for count, want := range map[int64]int{1000: 0, 3: 1} { // in 9 s
+		in := filesInput(place)
+		for i, p := range in.Profiles {
+			if p.Source == iikanji.Access {
+				in.Profiles[i].Rows[0].Count = count
+			}
+		}
+		got := levers(t, in)
+		if len(got) != want || want == 1 && got[0].Gain.Hi != 0 {
+			t.Errorf("%d requests in 9 s: %+v", count, got)
+		}
+	}
+}
+
+// TestLockFileOfReaders: the waits for lock files are divided among the readers that take
+// one.
+func TestLockFileOfReaders(t *testing.T) {
+	in := filesInput(codePlace("APP220", "list", iikanji.CodePlace{Variants: []string{"rewrite"}}), codePlace("APP220", "drop", iikanji.CodePlace{Variants: []string{"rewrite"}}))
+	if got := levers(t, in); len(got) != 0 {
+		t.Errorf("without waits: %+v", got)
+	}
+	wait, err := json.Marshal(iikanji.FileLockWait{Waited: 20 * time.Second, Seen: 100, Samples: 200, Writes: 900, Files: 2, Most: 9, Worst: "/db/1.lock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicFileLock, Key: "tenants", Value: string(wait)})
+	gain := map[string]iikanji.Range{}
+	for _, f := range levers(t, in) {
+		gain[f.Where] = f.Gain
+	}
+	few, many := gain["main.go:7 list at app"], gain["main.go:7 drop at app"] // 1,000 and 9,000 requests
+	if math.Abs(few.Hi-1.8) > 0.1 || math.Abs(many.Hi-16.2) > 0.2 {
+		t.Errorf("gains %+v, want 0.9 of 2 s and of 18 s", gain)
+	}
+}
+
+// TestLockFileOfWriters: the waits for lock files are credited to what shortens the
+// statements of their holders, by the share of these in the time of the files'
+// statements, unless the CPU is the limit.
+func TestLockFileOfWriters(t *testing.T) {
+	place := codePlace("APP219", "drop", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
+	gains := func(waited time.Duration, busy float64) (writer, syncs iikanji.Range, in cause.Input) {
+		in = filesInput(place)
+		in.Run.Usage[0].Share = busy
+		if waited > 0 {
+			wait, err := json.Marshal(iikanji.FileLockWait{Waited: waited, Seen: 100, Samples: 200, Writes: 900, Files: 2, Most: 9, Worst: "/db/1.lock"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicFileLock, Key: "tenants", Value: string(wait)})
+		}
+		all, err := cause.All(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			switch f.Code {
+			case "APP219":
+				writer = f.Gain
+			case "DB131":
+				syncs = f.Gain
+			}
+		}
+		return writer, syncs, in
+	}
+	before, syncs, _ := gains(0, 0.4)
+	after, later, in := gains(50*time.Second, 0.4)
+	if math.Abs(after.Hi-before.Hi-0.9*0.6*50) > 0.1 || after.Lo != before.Lo { // 60 of 100 s, of which at most 90 % are saved
+		t.Errorf("the writer's gain is %+v, without waits %+v", after, before)
+	}
+	if later.Hi-syncs.Hi < 10 || later.Hi-syncs.Hi > 30 || later.Lo != syncs.Lo {
+		t.Errorf("the gain of fewer syncs is %+v, without waits %+v", later, syncs)
+	}
+	if got := in.LockFileSeconds(); got != 50 {
+		t.Errorf("%v s of waits, want 50", got)
+	}
+	before, syncs, _ = gains(0, 0.9)
+	after, later, in = gains(50*time.Second, 0.9)
+	if in.Binding().Resource != "cpu" || after != before || later != syncs || in.LockFileSeconds() != 0 {
+		t.Errorf("the limit is %+v: the writer's gain is %+v (%+v without waits), of fewer syncs %+v (%+v)", in.Binding(), after, before, later, syncs)
+	}
+}

@@ -1,0 +1,167 @@
+package cause
+
+import (
+	"fmt"
+	urlpath "path"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// viaApp is the cost of a file request at an app beyond that at the web server,
+// in seconds: a connection, a copy, the runtime.
+var viaApp = iikanji.Range{Lo: 50e-6, Hi: 400e-6}
+
+var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
+	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
+
+// web101 reports requests for files that go to the app although the file is on
+// disk: an answer of the route was compared with the file of its URL. Files
+// that the app generates or reads from a database are not reported.
+func web101(v *view) []iikanji.Finding {
+	http, ok := v.nginx()
+	if !ok {
+		return nil
+	}
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	f := iikanji.Finding{Code: "WEB101"}
+	count, alone, folders, same := 0.0, 0.0, map[string]float64{}, map[string]*sameFiles{}
+	var by iikanji.Directive
+	for _, r := range v.access() {
+		name, static := staticPath(r)
+		a := answers[v.self.Name+" "+r.Key]
+		if !static || a.File == "" {
+			continue
+		}
+		pass, proxied := handed(v.serving(http), name, pathOf("GET "+a.URL))
+		if !proxied {
+			continue
+		}
+		by = pass
+		count += float64(r.Count)
+		alone += takes(r, a)
+		folders[publicFolder(r.Key)] += float64(r.Count)
+		addSame(same, r, a)
+		if len(f.Evidence) < 6 {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s× %s goes to %s (%s); %s is equal to the file %s",
+				people(float64(r.Count)), r.Key, pass.Arg(0), place(pass), a.URL, a.File)})
+		}
+		if f.Where == "" {
+			f.Where = r.Key
+		}
+	}
+	f.Claim = fmt.Sprintf("%s requests for static files go through the app", people(count))
+	f.Gain = iikanji.Range{Lo: round(count * viaApp.Lo), Hi: round(max(count*viaApp.Hi, alone))}
+	if count == 0 || !v.worth(f.Gain) {
+		return nil
+	}
+	f.Remedies = v.fromDisk(folders, same, by)
+	return []iikanji.Finding{f}
+}
+
+// sameFiles are URLs of a folder that were answered with the files below one root, at
+// their paths. They can be served from disk although the rest of the folder may be not
+// public.
+type sameFiles struct {
+	root  string
+	paths []string
+}
+
+// mostSame bounds the files of one remedy.
+const mostSame = 20
+
+// addSame adds a route that is one URL to the files of its folder.
+func addSame(same map[string]*sameFiles, r iikanji.Row, a iikanji.Answer) {
+	path, folder := pathOf(r.Key), publicFolder(r.Key)
+	root, below := strings.CutSuffix(a.File, path)
+	if folds(r.Key) || !below || root == "" || strings.Contains(path, ";") || path != pathOf("GET "+a.URL) {
+		return
+	}
+	if same[folder] == nil {
+		same[folder] = &sameFiles{root: root}
+	}
+	if s := same[folder]; s.root == root && len(s.paths) < mostSame {
+		s.paths = append(s.paths, path)
+	}
+}
+
+// takes is the time that the app works on the requests of a route, in seconds. It is
+// computed from the time of the same request without other load: under load, requests
+// also wait for each other, and files served from disk do not save that time.
+func takes(r iikanji.Row, a iikanji.Answer) float64 {
+	waited := r.Web.Upstream.Seconds()
+	if a.Took == 0 {
+		return waited
+	}
+	return min(waited, float64(r.Count)*a.Took.Seconds())
+}
+
+// fromDisk are the remedies for folders whose files a directive passes to the
+// app: one for each folder, the folder with most requests first.
+func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, by iikanji.Directive) []iikanji.Remedy {
+	if by.Name != "proxy_pass" {
+		return []iikanji.Remedy{v.onSelf("patch", "add a location for them with root and try_files, before the one with "+by.Name, nil)}
+	}
+	var names []string
+	for name := range folders {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if c := cmpFloat(folders[b], folders[a]); c != 0 {
+			return c
+		}
+		return strings.Compare(a, b)
+	})
+	var out []iikanji.Remedy
+	for _, name := range names {
+		what := "them"
+		if len(names) > 1 {
+			what = "those in " + name
+		}
+		args := map[string]string{"act": "static files", "path": name}
+		if s := same[name]; s != nil {
+			args["from"], args["same"] = s.root, strings.Join(s.paths, ";")
+		}
+		remedies := v.nginxconf("serve "+what+" from disk with try_files, and leave the rest to the app", args)
+		if same[name] != nil {
+			remedies = proven(remedies, iikanji.SameAsFile)
+		}
+		out = append(out, remedies...)
+	}
+	return out
+}
+
+// staticPath is the path of a row that is a file: by its extension, or because
+// the reader of the log recognized one of many files.
+func staticPath(r iikanji.Row) (string, bool) {
+	method, name, ok := strings.Cut(r.Key, " ")
+	if !ok || method != "GET" {
+		return "", false
+	}
+	return name, urlpath.Base(name) == ":file" || slices.Contains(staticEndings, strings.ToLower(urlpath.Ext(name)))
+}
+
+// handed reports whether all of some servers pass a route to the app without
+// looking on disk, and the directive. path is a requested path of the route.
+func handed(serving []level, route, path string) (by iikanji.Directive, ok bool) {
+	for _, s := range serving {
+		l, found := match(s, path)
+		if !found {
+			return by, false
+		}
+		pass, passes := l.pass()
+		if !passes || len(l.self().All("try_files")) > 0 || urlpath.Base(route) == ":file" && expressions(s) {
+			return by, false
+		}
+		by = pass
+	}
+	return by, by.Name != ""
+}
+
+// expressions reports whether a server selects locations by regular
+// expressions: they may match an extension that the reader of the log has
+// folded.
+func expressions(s level) bool {
+	return slices.ContainsFunc(locations(s), func(l level) bool { return strings.HasPrefix(l.self().Arg(0), "~") })
+}

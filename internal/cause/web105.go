@@ -1,0 +1,89 @@
+package cause
+
+import (
+	"fmt"
+	urlpath "path"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+const (
+	// leastText is the mean size from which on compression helps: smaller texts
+	// fit into one packet.
+	leastText = 256
+	// leastSaved is the least number of saved bytes in a run.
+	leastSaved = 1 << 20
+	// usualPacked is the assumed compression ratio of scripts, styles and JSON.
+	usualPacked = 0.35
+)
+
+// textEndings are the extensions of text files.
+var textEndings = []string{".js", ".mjs", ".css", ".map", ".svg", ".html", ".htm", ".json", ".txt", ".xml"}
+
+// textual reports whether a media type is compressible.
+func textual(mediaType string) bool {
+	if strings.HasPrefix(mediaType, "text/") {
+		return true
+	}
+	for _, end := range []string{"json", "javascript", "xml", "x-ndjson", "wasm", "manifest"} {
+		if strings.HasPrefix(mediaType, "application/") && strings.HasSuffix(mediaType, end) {
+			return true
+		}
+	}
+	return mediaType == "image/svg+xml"
+}
+
+// web105 reports texts that are sent uncompressed although the client accepts
+// gzip.
+func web105(v *view) []iikanji.Finding {
+	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
+	http, _ := v.nginx()
+	off := len(http.All("gzip")) == 0 || http.All("gzip")[0].Arg(0) != "on"
+	type candidate struct {
+		route       string
+		sent, saved float64
+		how         string
+	}
+	var all []candidate
+	sent, saved := 0.0, 0.0
+	for _, r := range v.access() {
+		if r.Web.Status[2] == 0 || float64(r.Web.Bytes) < leastText*float64(r.Count) {
+			continue
+		}
+		share, how := usualPacked, ""
+		a, asked := answers[v.self.Name+" "+r.Key]
+		switch {
+		case asked && a.Status == 200 && a.Bytes > 0:
+			if a.Encoding != "" || !textual(a.Type) || a.Packed == 0 {
+				continue
+			}
+			share = float64(a.Packed) / float64(a.Bytes)
+			how = fmt.Sprintf("%s, uncompressed in spite of Accept-Encoding: gzip; gzip reduces it to %s of %s", a.Type, a.Packed, a.Bytes)
+		case !asked && off && slices.Contains(textEndings, strings.ToLower(urlpath.Ext(r.Key))):
+			how = "text by its ending, and nginx has no gzip on"
+		default: // unknown type
+			continue
+		}
+		if share > 0.9 {
+			continue
+		}
+		c := candidate{r.Key, float64(r.Web.Bytes), float64(r.Web.Bytes) * (1 - share), how}
+		all = append(all, c)
+		sent, saved = sent+c.sent, saved+c.saved
+	}
+	if saved*v.speedup() < leastSaved {
+		return nil
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmpFloat(b.saved, a.saved) })
+	f := iikanji.Finding{Code: "WEB105", Where: v.self.Name,
+		Claim: fmt.Sprintf("%s of text is sent uncompressed, and gzip would save %s (the gain is time on a link of 1 Gbit/s; on one machine gzip only costs CPU)",
+			iikanji.Bytes(sent), iikanji.Bytes(saved)),
+		Gain:     iikanji.Range{Lo: 0, Hi: round(saved / link)},
+		Remedies: v.nginxconf("turn gzip on for text, at level 1, with gzip_proxied any", map[string]string{"act": "gzip", "level": "1"})}
+	for _, c := range all[:min(len(all), 5)] {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("%s: %s (%s)", c.route, iikanji.Bytes(c.sent), c.how)})
+	}
+	return []iikanji.Finding{f}
+}

@@ -1,0 +1,84 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// logLine is the cost of one line of an unbuffered log in seconds: formatting
+// it, and writing it with a system call of its own.
+var logLine = iikanji.Range{Lo: 3e-6, Hi: 15e-6}
+
+// defaultLog is nginx's default where no access_log is in effect.
+var defaultLog = iikanji.Directive{Name: "access_log", Args: []string{"logs/access.log", "combined"}}
+
+// web110 reports access logs that nginx writes line by line, among those in
+// effect for the requests of the run.
+func web110(v *view) []iikanji.Finding {
+	http, ok := v.nginx()
+	if !ok {
+		return nil
+	}
+	lines, at := 0.0, iikanji.Directive{}
+	most := 0.0
+	for _, r := range v.access() {
+		for _, d := range v.loggedBy(http, pathOf(r.Key)) {
+			if lines += float64(r.Count); float64(r.Count) > most {
+				most, at = float64(r.Count), d
+			}
+		}
+	}
+	f := iikanji.Finding{Code: "WEB110", Where: v.self.Name, Gain: iikanji.Range{Lo: round(lines * logLine.Lo), Hi: round(lines * logLine.Hi)}}
+	if lines == 0 || !v.worth(f.Gain) {
+		return nil
+	}
+	f.Claim = fmt.Sprintf("the access log is written line by line, %s times in the run", people(lines))
+	text := "no access_log: nginx writes one by default"
+	if at.File != "" {
+		text = place(at) + ": access_log " + strings.Join(at.Args, " ")
+	}
+	f.Evidence = []iikanji.Evidence{{Source: "nginx -T", Text: text}}
+	if n, ok := v.fact(v.self.Name, iikanji.TopicVolume, "access"); ok {
+		text := fmt.Sprintf("%s in the run", iikanji.Bytes(n))
+		if v.in.Run != nil && v.in.Run.Took > 0 {
+			text += fmt.Sprintf(", %.0f lines a second", lines/v.in.Run.Took.Seconds())
+		}
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
+	}
+	f.Remedies = v.nginxconf("turn it off if it is not read (observability)", map[string]string{"act": "access log", "log": "off"})
+	if at.File != "" && !strings.Contains(at.Arg(0), "$") { // nginx cannot buffer logs with variables in their names
+		f.Remedies = append(v.nginxconf("write lines in blocks: buffer=64k flush=1s", map[string]string{"act": "access log", "log": "buffered"}), f.Remedies...)
+	}
+	return []iikanji.Finding{f}
+}
+
+// loggedBy are the unbuffered logs in effect for a path. As with all
+// directives, access_log replaces those of the outer levels.
+func (v *view) loggedBy(http iikanji.Directive, path string) []iikanji.Directive {
+	at := level{[]iikanji.Directive{http}}
+	all := v.serving(http)
+	if len(all) == 0 { // no server passes requests on
+		all = servers(http)
+	}
+	for _, s := range all {
+		l, _, ok := handled(s, path) // a request is logged by the location that answers it
+		if !ok {
+			l, ok = match(s, path)
+		}
+		if at = s; ok {
+			at = l
+			break
+		}
+	}
+	logs := at.nearest("access_log")
+	if len(logs) == 0 {
+		return []iikanji.Directive{defaultLog}
+	}
+	return slices.DeleteFunc(slices.Clone(logs), func(d iikanji.Directive) bool {
+		return d.Arg(0) == "off" || d.Arg(0) == "/dev/null" || strings.HasPrefix(d.Arg(0), "syslog:") ||
+			slices.ContainsFunc(d.Args, func(a string) bool { return strings.HasPrefix(a, "buffer=") || strings.HasPrefix(a, "gzip") })
+	})
+}

@@ -1,0 +1,75 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// mostStored is the largest page in bytes that memcached keeps: an item has 1 MiB at most,
+// with its key.
+const mostStored = 1<<20 - 4<<10
+
+// web116 reports the same as WEB115 for a site without a Varnish whose only app is in Go:
+// nginx keeps the pages, and the app drops them at each write.
+func web116(v *view) []iikanji.Finding {
+	if v.hasVarnish() {
+		return nil // WEB115 has the remedies
+	}
+	f, paths := v.untilWrite("WEB116")
+	if f.Remedies = proven(v.keptByApp(paths), iikanji.SameForAll); len(f.Remedies) == 0 || paths == "" || !v.worth(f.Gain) {
+		return nil
+	}
+	return []iikanji.Finding{f}
+}
+
+// keptByApp are the remedies in which the app drops the pages at each write: nginx keeps
+// them in files or, if a memcached can be started for them, reads them from there. The
+// list is empty if nginx keeps pages already, or if the target has several apps or one
+// that is not in Go.
+func (v *view) keptByApp(paths string) []iikanji.Remedy {
+	apps := v.in.Target.WithRole(iikanji.RoleApp)
+	if v.self.Engine != iikanji.EngineNginx || len(apps) != 1 || apps[0].Engine != iikanji.EngineGo || v.in.Target.Bench.Resets {
+		return nil
+	}
+	if http, ok := v.nginx(); ok && slices.ContainsFunc(http.All("proxy_cache_path"), isPageCache) {
+		return nil // WEB117 is about it
+	}
+	keep := func(act, says string) iikanji.Remedy {
+		return v.onSelf("httpcache", fmt.Sprintf(says, purgedCache), map[string]string{"act": act, "path": paths, "valid": purgedCache.String(), "cookies": "ignore"})
+	}
+	out := []iikanji.Remedy{keep("nginx", "keep all of them in nginx until a request that may write, %s at most; the app drops them (tested-only)")}
+	if v.spareMemcached() && v.storable() {
+		out = append(out, keep("memcached", "keep all of them in a memcached until a request that may write, %s at most, from which nginx sends them on open connections; the app stores and drops them (tested-only)"))
+	}
+	return out
+}
+
+// spareMemcached reports whether the only memcached is one that a change can start: in
+// one that runs, pages would push out the data of the app.
+func (v *view) spareMemcached() bool {
+	is := func(s iikanji.Service) bool { return s.Engine == iikanji.EngineMemcached }
+	return !slices.ContainsFunc(v.in.Target.Services, is) && len(slices.DeleteFunc(slices.Clone(v.in.Target.OnDemand), func(s iikanji.Service) bool { return !is(s) })) == 1
+}
+
+// storable reports whether memcached can keep all pages that are equal for all users: it
+// keeps no headers, and nginx sends the pages as HTML.
+func (v *view) storable() bool {
+	for _, g := range v.sharedPages() {
+		if _, ok := onePath(g.Key); !ok {
+			continue
+		}
+		a := g.answer
+		if a.Type != "text/html" || a.Encoding != "" || a.ETag || a.Expires || a.CacheControl != "" || a.Vary != "" || a.Bytes > mostStored {
+			return false
+		}
+	}
+	return true
+}
+
+// isPageCache reports whether a proxy_cache_path is the one of the act nginx.
+func isPageCache(d iikanji.Directive) bool {
+	return slices.ContainsFunc(d.Args, func(arg string) bool { return strings.HasPrefix(arg, "keys_zone=iikanji_pages:") })
+}

@@ -1,0 +1,178 @@
+package cause_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// TestKeptInNginx: pages that are the same for all are kept in nginx where there is no
+// Varnish and the only app is in Go.
+func TestKeptInNginx(t *testing.T) {
+	for name, c := range map[string]struct {
+		in   *scene
+		want string
+	}{
+		"no Varnish":   {sharedScene(10, false), "nginx map[act:nginx cookies:ignore path:/article/:id;/ valid:10s] [same-for-all]"},
+		"a Varnish":    {sharedScene(10, true), ""},
+		"many writes":  {sharedScene(900, false), ""},
+		"another app":  {sharedScene(10, false).service(iikanji.Service{Name: "worker", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}), ""},
+		"kept already": {sharedScene(10, false).conf("proxy_cache_path", "/c", "keys_zone=iikanji_pages:8m"), ""},
+	} {
+		f := findingOf(t, c.in, "WEB116")
+		got := ""
+		for _, r := range f.Remedies {
+			got += fmt.Sprint(r.Target, " ", r.Args, " ", r.Proof)
+		}
+		if got != c.want || (f.Gain.Hi > 0) != (c.want != "") {
+			t.Errorf("%s: %q %v", name, got, f.Gain)
+		}
+	}
+}
+
+// TestKeptInMemcached: where a memcached can be started for pages, it is the second way of
+// the finding, if it can keep them: one type, no other header.
+func TestKeptInMemcached(t *testing.T) {
+	spare := iikanji.Service{Name: "stored", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached}
+	html := func(edit func(a *iikanji.Answer)) *scene {
+		s := sharedScene(10, false)
+		for key, a := range map[string]iikanji.Answer{"GET /": change(quick, func(a *iikanji.Answer) { a.URL = "/" }), "GET /article/:id": article} {
+			a.Type = "text/html"
+			if key != "GET /" {
+				edit(&a)
+			}
+			s.with("nginx", iikanji.TopicAnswer, key, a)
+		}
+		s.Target.OnDemand = append(s.Target.OnDemand, spare)
+		return s
+	}
+	plain := func(*iikanji.Answer) {}
+	const both = "WEB116 nginx,memcached"
+	for name, c := range map[string]struct {
+		in   *scene
+		want string
+	}{
+		"spare":        {html(plain), both},
+		"none":         {change(html(plain), func(s **scene) { (*s).Target.OnDemand = nil }), "WEB116 nginx"},
+		"two":          {change(html(plain), func(s **scene) { (*s).Target.OnDemand = append((*s).Target.OnDemand, spare) }), "WEB116 nginx"},
+		"of the app":   {html(plain).service(iikanji.Service{Name: "cache", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached}), "WEB116 nginx"},
+		"beside":       {change(html(plain), func(s **scene) { (*s).Target.OnDemand = append((*s).Target.OnDemand, varnishOnDemand) }), "WEB115 varnish,varnish,nginx,memcached"},
+		"kept already": {html(plain).conf("proxy_cache_path", "/c", "keys_zone=iikanji_pages:8m"), ""},
+		"it varies":    {html(func(a *iikanji.Answer) { a.Vary = "Accept" }), "WEB116 nginx"},
+		"tagged":       {html(func(a *iikanji.Answer) { a.ETag = true }), "WEB116 nginx"},
+		"aged":         {html(func(a *iikanji.Answer) { a.CacheControl = "public" }), "WEB116 nginx"},
+		"compressed":   {html(func(a *iikanji.Answer) { a.Encoding = "gzip" }), "WEB116 nginx"},
+		"of two types": {html(func(a *iikanji.Answer) { a.Type = "application/json" }), "WEB116 nginx"},
+		"large":        {html(func(a *iikanji.Answer) { a.Bytes = 1 << 20 }), "WEB116 nginx"},
+	} {
+		var got []string
+		code := iikanji.Code("")
+		for _, of := range []iikanji.Code{"WEB115", "WEB116"} {
+			for _, r := range findingOf(t, c.in, of).Remedies {
+				code, got = of, append(got, r.Args["act"])
+				if r.Args["path"] != "/article/:id;/" || r.Args["cookies"] != "ignore" || fmt.Sprint(r.Proof) != "[same-for-all]" {
+					t.Errorf("%s: %+v", name, r)
+				}
+			}
+		}
+		if is := strings.TrimSpace(fmt.Sprint(code, " ", strings.Join(got, ","))); is != c.want {
+			t.Errorf("%s: %q, want %q", name, is, c.want)
+		}
+	}
+}
+
+var varnishOnDemand = iikanji.Service{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish}
+
+func (s *scene) service(svc iikanji.Service) *scene {
+	s.Target.Services = append(s.Target.Services, svc)
+	return s
+}
+
+// findingOf returns the finding of a code, or an empty one.
+func findingOf(t *testing.T, s *scene, code iikanji.Code) iikanji.Finding {
+	t.Helper()
+	fs, err := cause.All(s.Input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code }); i >= 0 {
+		return fs[i]
+	}
+	return iikanji.Finding{}
+}
+
+// blogPages are the notes of an app in which a comment changes its article alone, and a
+// post the index.
+func blogPages(edit func(k *iikanji.KeptPages)) iikanji.KeptPages {
+	k := iikanji.KeptPages{Kept: []string{"/article/:id", "/"}, Pairs: []iikanji.PageChange{
+		{Write: "POST /comment/:1", Page: "/article/:1", Changed: 21}, {Write: "POST /comment/:1", Page: "/article/:id", Same: 900}, {Write: "POST /comment/:1", Page: "/", Same: 30},
+		{Write: "POST /post", Page: "/", Changed: 2, Same: 1}, {Write: "POST /post", Page: "/article/:id", Same: 600},
+		{Write: "POST /initialize", Page: "/", Same: 2}}}
+	edit(&k)
+	return k
+}
+
+// TestDroppedInVain: the table has the writes whose changed pages are certain.
+func TestDroppedInVain(t *testing.T) {
+	for name, c := range map[string]struct {
+		edit func(k *iikanji.KeptPages)
+		want string // of the argument drops
+	}{
+		"certain":             {func(*iikanji.KeptPages) {}, "POST /comment/:1=/article/:1;POST /post=/"},
+		"a list with it":      {func(k *iikanji.KeptPages) { k.Pairs[2].Changed = 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
+		"seldom seen":         {func(k *iikanji.KeptPages) { k.Pairs[2].Same = leastSeen - 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
+		"never with its id":   {func(k *iikanji.KeptPages) { k.Pairs = slices.Delete(k.Pairs, 0, 1) }, "POST /comment/:1=/article/:1;POST /post=/"},
+		"others change":       {func(k *iikanji.KeptPages) { k.Pairs[1].Changed = 1 }, "POST /post=/"},
+		"others are not seen": {func(k *iikanji.KeptPages) { k.Pairs[1].Same, k.Pairs[4].Same = 19, 19 }, ""},
+		"a page by the clock": {func(k *iikanji.KeptPages) { k.Unstable = map[string]int{"/": 1} }, ""},
+		"a fault":             {func(k *iikanji.KeptPages) { k.Stale = []iikanji.StalePage{{Page: "/", Write: "POST /x"}} }, ""},
+		"a table already":     {func(k *iikanji.KeptPages) { k.Rows = 1 }, ""},
+	} {
+		s := sharedScene(10, false).with("nginx", iikanji.TopicKept, "/dev/shm/iikanji-1", blogPages(c.edit))
+		f := findingOf(t, s, "WEB117")
+		got := ""
+		for _, r := range f.Remedies {
+			got += r.Args["drops"]
+			if r.Kind != "httpcache" || r.Args["path"] != "/article/:id;/" || fmt.Sprint(r.Proof) != "[same-for-all]" {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if name == "certain" && (len(f.Evidence) != 2 || !strings.HasPrefix(f.Evidence[0].Text, "POST /comment/:1 changes /article/:1; /article/:1 changed 21 of 21 times, /article/:id changed 0 of 900 times")) {
+			t.Errorf("the table is not shown: %+v", f.Evidence)
+		}
+	}
+}
+
+// TestFragment: a small part of pages that a write is not about.
+func TestFragment(t *testing.T) {
+	for name, c := range map[string]struct {
+		pair  iikanji.PageChange
+		found bool
+	}{
+		"a sidebar":       {iikanji.PageChange{Page: "/article/:id", Changed: 400, Same: 4, Bytes: 400_000, Differ: 20_000}, true},
+		"a whole page":    {iikanji.PageChange{Page: "/article/:id", Changed: 400, Bytes: 400_000, Differ: 200_000}, false},
+		"the page itself": {iikanji.PageChange{Page: "/article/:1", Changed: 400, Bytes: 400_000, Differ: 20_000}, false},
+		"seldom":          {iikanji.PageChange{Page: "/article/:id", Changed: 400, Same: 500, Bytes: 400_000, Differ: 20_000}, false},
+		"not compared":    {iikanji.PageChange{Page: "/article/:id", Changed: 400}, false},
+	} {
+		c.pair.Write = "POST /comment/:1"
+		s := sharedScene(10, false).with("nginx", iikanji.TopicKept, "/dev/shm/iikanji-1", iikanji.KeptPages{Kept: []string{"/article/:id", "/"}, Pairs: []iikanji.PageChange{c.pair}})
+		f := findingOf(t, s, "WEB113")
+		if (f.Code != "") != c.found {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if c.found && (len(f.Remedies) != 1 || f.Evidence[0].Text != "after POST /comment/:1, 400 of 404 pages of /article/:id differed, in 5 % of their bytes") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+// leastSeen is how often a page must be seen to stay the same.
+const leastSeen = 20

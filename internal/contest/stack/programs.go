@@ -1,0 +1,97 @@
+package stack
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/contest/arena"
+)
+
+// programs is what the services' environment has about programs.
+type programs struct {
+	path string // the services' PATH
+}
+
+// systemDirs are searched after PATH. Debian omits the sbin folders from a
+// user's PATH, and the default folder of the Go archive is in no default PATH.
+var systemDirs = []string{"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/go/bin"}
+
+// searchPath returns the folders to search for programs.
+func searchPath(o Options) []string {
+	if o.Path != "" {
+		return filepath.SplitList(o.Path)
+	}
+	return append(filepath.SplitList(os.Getenv("PATH")), systemDirs...)
+}
+
+// find looks for a program as a shell does, but in absolute folders only.
+func find(dirs []string, name string) (string, bool) {
+	for _, d := range dirs {
+		if !filepath.IsAbs(d) {
+			continue
+		}
+		path := filepath.Join(d, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// findPrograms looks for the programs of every service that is to be started. Its
+// error names all missing ones at once. Programs that only a build needs are
+// searched when something has to be built.
+func findPrograms(services []arena.Service, o Options) (programs, error) {
+	dirs := searchPath(o)
+	var wants []string
+	for _, svc := range services {
+		if svc.IsProcess() {
+			wants = append(wants, svc.Start[0])
+		}
+		wants = append(wants, engineOf(&svc).programs...)
+	}
+	for _, svc := range services {
+		wants = append(wants, svc.Programs...)
+	}
+	var names, packages []string
+	for _, name := range wants {
+		if strings.ContainsAny(name, "/{") || slices.Contains(names, name) { // built, or in the arena's files
+			continue
+		}
+		if _, ok := find(dirs, name); ok {
+			continue
+		}
+		names = append(names, name)
+		if deb := packageOf(name); !slices.Contains(packages, deb) {
+			packages = append(packages, deb)
+		}
+	}
+	if names != nil {
+		return programs{}, &MissingError{Program: strings.Join(names, ", "), Package: strings.Join(packages, " ")}
+	}
+	return programs{path: strings.Join(dirs, ":")}, nil
+}
+
+// missing is the error for one program.
+func missing(program string) error {
+	if program == "go" {
+		return &MissingError{Program: "the Go toolchain (go)"}
+	}
+	return &MissingError{Program: program, Package: packageOf(program)}
+}
+
+// packages are the Debian packages of programs with another name.
+var packages = map[string]string{
+	"mysql": "mariadb-client", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", installDB: "mariadb-server",
+	"redis-cli": "redis-tools", "varnishd": "varnish", "node": "nodejs", "bundle": "ruby-bundler",
+}
+
+// packageOf returns the Debian package of a program.
+func packageOf(program string) string {
+	if deb, ok := packages[program]; ok {
+		return deb
+	}
+	return program
+}

@@ -1,0 +1,147 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
+)
+
+// reloadWait is how long nginx may take until new workers answer and the old
+// ones have closed their listening sockets.
+const reloadWait = 30 * time.Second
+
+// Reload makes a service take its config without an interruption, if its engine
+// can. It returns when the new config answers all new connections. An invalid
+// config leaves the service unchanged.
+func (s *Stack) Reload(ctx context.Context, service string) error {
+	s.act.Lock()
+	defer s.act.Unlock()
+	svc := s.arena.Service(service)
+	if svc == nil || engineOf(svc).reload == nil {
+		return fmt.Errorf("reloading the %s: it cannot take its config without a restart", service)
+	}
+	return engineOf(svc).reload(s, ctx, svc)
+}
+
+// Reloads reports whether a service can take its config without a restart.
+func (s *Stack) Reloads(service string) bool {
+	svc := s.arena.Service(service)
+	return svc != nil && engineOf(svc).reload != nil
+}
+
+// reloadNginx returns when the new workers answer and no old worker accepts
+// connections. Old workers finish the requests that they have begun.
+func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
+	if err := s.testConfig(ctx, svc); err != nil {
+		return err
+	}
+	master := s.running()[svc.Name]
+	if master == nil {
+		return fmt.Errorf("reloading the %s: it was not started", svc.Name)
+	}
+	select {
+	case <-master.done:
+		return fmt.Errorf("reloading the %s: it does not run (%s)", svc.Name, master.status)
+	default:
+	}
+	old := childrenOf(master.PID)
+	from := map[string]int64{}
+	for _, log := range []string{svc.LogFile("error"), svc.Output} {
+		from[log] = s.dir.size(log)
+	}
+	if err := s.control.signal(ctx, svc.Name, unix.SIGHUP); err != nil {
+		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
+	}
+	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.PID, old, from) })
+	if err == nil {
+		err = await(ctx, master, svc.Ready.Wait, s.readiness(svc, master))
+	}
+	if err == errDied {
+		return s.died(svc.Name, svc.Output, from[svc.Output], master.status)
+	}
+	if slow, ok := err.(*NotReadyError); ok {
+		slow.Log = s.dir.path(logDir, svc.LogFile("error"))
+	}
+	return err
+}
+
+// reloaded returns an error that names what is still missing. Some errors are
+// not visible to a test of the config (another key of a shared zone, an address
+// in use). For these the master keeps its old workers and logs the error. The
+// keys of from are the logs, its values the offsets at which the reload began.
+func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[string]int64) error {
+	for log, begin := range from {
+		tail := s.dir.tail(log, begin)
+		// nginx retries an address that is in use before it gives up.
+		if slices.ContainsFunc(tail, func(l string) bool { return strings.Contains(l, "[emerg]") && !strings.Contains(l, "bind() to") }) {
+			return &ConfigError{Service: svc.Name, Path: s.dir.path(confDir, svc.MainConfig()), Lines: tail}
+		}
+	}
+	was := map[proc]bool{}
+	for _, p := range old {
+		was[proc{PID: p.PID, Start: p.Start}] = true
+	}
+	fresh := false
+	for _, p := range childrenOf(master) {
+		fresh = fresh || !was[proc{PID: p.PID, Start: p.Start}]
+	}
+	if !fresh {
+		return fmt.Errorf("process %d has no new workers yet", master)
+	}
+	listens, err := listeners()
+	if err != nil {
+		return err
+	}
+	for _, p := range old {
+		if p.alive() && p.holds(listens) {
+			return fmt.Errorf("the old worker %d still takes connections", p.PID)
+		}
+	}
+	return nil
+}
+
+// childrenOf lists the running processes whose parent is pid.
+func childrenOf(pid int) []proc {
+	all, err := allProcs()
+	if err != nil {
+		return nil
+	}
+	var of []proc
+	for _, p := range all {
+		if p.parent == pid && p.state != 'Z' && p.state != 'X' {
+			of = append(of, p)
+		}
+	}
+	return of
+}
+
+// holds reports whether a process has one of the sockets open.
+func (p proc) holds(inodes map[uint64]bool) bool {
+	return slices.ContainsFunc(hoststat.SocketsOf(host.Local{}, p.PID), func(inode uint64) bool { return inodes[inode] })
+}
+
+// listeners returns the inodes of all listening sockets of this machine.
+func listeners() (map[uint64]bool, error) {
+	tcp, err := hoststat.Listening(host.Local{})
+	local, err2 := hoststat.ListeningUnix(host.Local{})
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("listing the sockets that listen: %w", err)
+	}
+	inodes := map[uint64]bool{}
+	for _, s := range tcp {
+		inodes[s.Inode] = true
+	}
+	for _, s := range local {
+		inodes[s.Inode] = true
+	}
+	return inodes, nil
+}

@@ -1,0 +1,196 @@
+package field
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/observe"
+)
+
+// A NoLoadError is an observed run that had no load to diagnose: a check failed
+// before it.
+type NoLoadError struct {
+	Scenario string
+	Reasons  []string
+}
+
+func (e *NoLoadError) Error() string {
+	return "there was no load to diagnose: " + strings.Join(e.Reasons, "; ")
+}
+
+// Observe implements tune.Field. The apps are restarted before and after the run,
+// because the limit of slow statements is a setting of each connection.
+func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	f.Subject.Deaths().setTrial(false)
+	if err := f.revive(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer f.over()
+	d, known, err = f.Diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx, 0) })
+	if err != nil {
+		return nil, nil, err
+	}
+	return d, known, f.restartApps(ctx)
+}
+
+// A sensing subject can turn on logs that the site lacks, for an observation.
+type sensing interface {
+	SensorsOn(ctx context.Context) (off func() error, err error)
+}
+
+// Diagnose makes one run with every sensor on and returns its diagnosis with the
+// facts behind it. ready is called before the run, when the site is prepared; it may
+// be nil. The settings of the databases are restored.
+func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	return f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
+}
+
+// Watch observes the traffic that the site has, and changes nothing but the logs
+// that the Subject turns on. It restarts no service. The Loader must send no
+// request. learn reads the data of the sensors; nil diagnoses and saves them.
+func (f *Field) Watch(ctx context.Context, l Load, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	if learn == nil {
+		learn = f.learn
+	}
+	return f.diagnose(ctx, l, nil, observe.Watched{Passive: true}, learn)
+}
+
+// A Learn reads what the sensors of a run saw.
+type Learn func(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error)
+
+func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w observe.Watched, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+	if s, ok := f.Subject.(sensing); ok {
+		off, refused := s.SensorsOn(ctx)
+		if refused != nil {
+			return nil, nil, fmt.Errorf("turning on logs: %w", refused)
+		}
+		defer func() { err = errors.Join(err, off()) }()
+		w.Logged = true
+	}
+	w.Target, w.Groups, w.Now = f.Subject.Target(), f.Subject.Groups, f.Now
+	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
+		return nil, nil, err
+	}
+	w.Routes = f.routes(ctx)
+	o, err := observe.Observe(ctx, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, o.Close()) }()
+	if !w.Passive {
+		off, refused := f.profilersOn(ctx)
+		if refused != nil {
+			return nil, nil, refused
+		}
+		defer func() { err = errors.Join(err, off()) }()
+		if err := f.restartApps(ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	if ready != nil {
+		if err := ready(); err != nil {
+			return nil, nil, err
+		}
+	}
+	l.Heads = true
+	m, err := f.Run(ctx, Spec{Load: l, KeepSamples: !w.Passive, Around: profiled(ctx, f.profiles, o.Phase)})
+	if err != nil {
+		return nil, nil, err
+	}
+	m.Complete()
+	if !w.Passive {
+		o.Samples(m.Dir)
+		m.Run.Warnings = append(m.Run.Warnings, "observed with every statement logged: do not compare the score with others")
+	}
+	if ctx.Err() != nil || m.Run.Took == 0 {
+		return nil, nil, f.unobserved(ctx, m.Run)
+	}
+	return learn(ctx, o, m.Run)
+}
+
+// hostsOf finds the hosts of a target's services. It is nil for a site that is on
+// this machine and has no way of its own to reach it.
+func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, error) {
+	hosts, far := map[string]host.Host{}, len(site.Hosts) > 0
+	for _, s := range t.Services {
+		h, err := site.On(s.Host)
+		if err != nil {
+			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
+		}
+		hosts[s.Host], far = h, far || s.Host != ""
+	}
+	if !far {
+		return nil, nil
+	}
+	return func(name string) host.Host { return hosts[name] }, nil
+}
+
+// Complete adds the measurements of the surroundings to a single run.
+func (m *Measured) Complete() {
+	if m.boot > 0 {
+		m.Run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: m.boot}}, m.Run.Phases...)
+	}
+	if m.Guard.Usage != nil { // the loader sees itself only
+		m.Run.Usage = m.Guard.Usage
+	}
+	m.Run.Environment = m.Guard.Environment
+	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
+}
+
+// learn reads the data of the sensors and the facts, and saves both.
+func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error) {
+	f.say("reading the logs")
+	ob, err := o.Finish(ctx, run)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.say("reading schema and plans from the database, and the configuration of nginx")
+	known, err := o.Ask(ctx, ob)
+	if err != nil {
+		return nil, nil, err
+	}
+	f.say("reading the source of the apps")
+	known = append(known, f.source(ctx, run, known)...)
+	for _, p := range f.profiles {
+		known = append(known, p.facts(run)...)
+	}
+	if err := observe.Keep(f.History, ob, known); err != nil {
+		return nil, nil, err
+	}
+	d, err := observe.Orient(ob, known)
+	return d, known, err
+}
+
+func (f *Field) say(line string) {
+	if f.Say != nil {
+		f.Say(line)
+	}
+}
+
+// unobserved saves a run without a load to diagnose and returns the reason.
+func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
+	err := f.History.SaveRun(run)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	if ctx.Err() != nil {
+		return errors.Join(errors.New("interrupted: without a complete load phase there is nothing to diagnose"), err)
+	}
+	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: run.Reasons}, err)
+}
+
+// restartApps restarts the apps, so that they open new connections.
+func (f *Field) restartApps(ctx context.Context) error {
+	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
+		if err := f.Subject.Restart(ctx, s.Name); err != nil {
+			return fmt.Errorf("restarting %s: %w", s.Name, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package hostproc
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
+)
+
+// An OpenFile is a descriptor of a process that leads to a file.
+type OpenFile struct {
+	Path  string // as the kernel names it; a removed file has " (deleted)" at the end
+	Write bool   // it is open for writing
+}
+
+// OpenFiles lists the files that a process has open. Descriptors that are closed
+// meanwhile, and those of sockets and pipes, are left out.
+func OpenFiles(h host.Host, pid int) ([]OpenFile, error) {
+	entries, err := h.ReadDir(file(pid, "fd"))
+	if err != nil {
+		return nil, fmt.Errorf("listing the open files of process %d: %w", pid, err)
+	}
+	var out []OpenFile
+	for _, e := range entries {
+		path, err := h.Readlink(file(pid, "fd/"+e.Name()))
+		if err != nil || !filepath.IsAbs(path) {
+			continue
+		}
+		text, err := h.Read(file(pid, "fdinfo/"+e.Name()))
+		if err != nil {
+			continue
+		}
+		out = append(out, OpenFile{Path: path, Write: writes(string(text))})
+	}
+	return out, nil
+}
+
+// accessMode is the part of a descriptor's flags that has its access mode; 0 is
+// O_RDONLY.
+const accessMode = 3
+
+// writes reads the access mode of an fdinfo file, whose flags are octal. Flags that
+// cannot be read count as writing.
+func writes(text string) bool {
+	for line := range strings.Lines(text) {
+		if value, ok := strings.CutPrefix(line, "flags:"); ok {
+			flags, err := strconv.ParseUint(strings.TrimSpace(value), 8, 64)
+			return err != nil || flags&accessMode != 0
+		}
+	}
+	return true
+}

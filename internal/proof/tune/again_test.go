@@ -1,0 +1,152 @@
+package tune
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/observe"
+)
+
+// undecided is an attempt of a candidate that was parked with one pair, with the gain
+// that it had at that time.
+func undecided(c Candidate, gain float64, deferred bool, base ...iikanji.RunID) Attempt {
+	c.Gain = gain
+	return Attempt{Candidate: c, Key: c.Key(), Parked: true, Deferred: deferred, Binding: "cpu",
+		Verdict: iikanji.Verdict{Call: iikanji.Inconclusive, Reason: iikanji.TooFew, Base: base, Tried: base}}
+}
+
+// keptWith is an attempt of another candidate that was kept with an effect, as change 1.
+func keptWith(effect float64) Attempt {
+	return Attempt{Candidate: Candidate{Code: "APP219"}, Key: "x", Changes: []iikanji.ChangeID{1},
+		Verdict: iikanji.Verdict{Call: iikanji.Keep, Effect: iikanji.Interval{Mid: effect}}}
+}
+
+// TestUndecidedAgain: an undecided candidate has another trial under the same limit once
+// a change was kept that makes it promise more, and not otherwise.
+func TestUndecidedAgain(t *testing.T) {
+	index := func(gain float64) Candidate {
+		return Candidate{Code: "DB101", Where: "visits", Chance: 0.5, Gain: gain,
+			Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}.cached()
+	}
+	lost := undecided(index(0), 0.3, false)
+	lost.Parked, lost.Verdict.Call, lost.Verdict.Reason = false, iikanji.Revert, iikanji.NoGain
+	bundle := bundleOf([]Candidate{index(0.3)}, "")
+	together := undecided(bundle, 0, true)
+	for name, c := range map[string]struct {
+		attempts []Attempt
+		of       Candidate
+		want     bool // tried
+	}{
+		"nothing kept since":                    {[]Attempt{undecided(index(0), 0.5, true)}, index(0.8), true},
+		"ended early, large":                    {[]Attempt{undecided(index(0), 0.8, true), keptWith(0.4)}, index(0.8), false},
+		"ended early, promises little":          {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.4)}, index(0.2), true},
+		"has grown":                             {[]Attempt{undecided(index(0), 0.2, false), keptWith(0.4)}, index(0.26), false},
+		"has hardly grown":                      {[]Attempt{undecided(index(0), 0.5, false), keptWith(0.4)}, index(0.55), true},
+		"has grown, and is still small":         {[]Attempt{undecided(index(0), 0.05, false), keptWith(0.4)}, index(0.08), true},
+		"a small one was kept":                  {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.04)}, index(0.8), true},
+		"kept before":                           {[]Attempt{keptWith(0.4), undecided(index(0), 0.2, true)}, index(0.8), true},
+		"tried again since":                     {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.4), undecided(index(0), 0.8, true)}, index(0.8), true},
+		"proven to have no gain, and grown":     {[]Attempt{lost, keptWith(0.4)}, index(0.8), true},
+		"a bundle, whose gain is not of itself": {[]Attempt{together, keptWith(0.4)}, bundle, true},
+	} {
+		q := queueOf(ledger{Attempts: c.attempts, InForce: []iikanji.ChangeID{1}})
+		q.diagnosis = &observe.Diagnosis{Binding: "cpu"}
+		got, _ := q.tried(c.of)
+		if got != c.want {
+			t.Errorf("%s: tried %v, want %v", name, got, c.want)
+		}
+		if chance := q.believe([]Candidate{c.of})[0].Chance; !got && chance != c.of.Chance/2 {
+			t.Errorf("%s: a chance of %v, at first %v", name, chance, c.of.Chance)
+		}
+	}
+}
+
+// TestTuneAnotherChance: a large candidate whose trial was ended early is tried again
+// before small ones once another change has moved the limit, with new pairs at half the
+// error.
+func TestTuneAnotherChance(t *testing.T) {
+	m, tu := newMeadow(t, 15)
+	tu.Options.Time = 20 * time.Minute
+	m.effects = map[string]float64{"big=1": math.Log(2)}
+	m.at = func(int) {
+		if m.on()["big=1"] {
+			m.effects["slow=1"] = 0.5
+		}
+	}
+	m.binding = func(map[string]bool) string { return "cpu" }
+	m.finds = func(on map[string]bool) []iikanji.Finding {
+		found := []iikanji.Finding{turn("DB101", "slow", "1", 9), turn("APP219", "big", "1", 7)}
+		for _, name := range []string{"a", "b", "c", "d"} {
+			found = append(found, turn("WEB10"+name, name, "1", 1))
+		}
+		return slices.DeleteFunc(found, func(f iikanji.Finding) bool { return on[f.Remedies[0].Says+"=1"] })
+	}
+	out, err := tu.Tune(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var trials []Attempt
+	small := 0
+	for _, a := range out.Attempts {
+		switch {
+		case a.Says == "turn slow to 1":
+			trials = append(trials, a)
+		case a.Says != "turn big to 1" && len(trials) < 2:
+			small++
+		}
+	}
+	if on := m.on(); len(trials) != 2 || !trials[0].Deferred || trials[1].Verdict.Call != iikanji.Keep || small > 0 || !on["slow=1"] || !on["big=1"] {
+		t.Fatalf("%d trials, %d of small ones before, the site is %v, calls %v", len(trials), small, on, m.calls(out))
+	}
+	for _, id := range trials[0].Verdict.Base {
+		if slices.Contains(trials[1].Verdict.Base, id) {
+			t.Errorf("the second trial has run %d of the first", id)
+		}
+	}
+}
+
+// TestTakeUp: an undecided trial goes on with its pairs at the same error, and begins
+// anew at half the error if the candidate promises more since.
+func TestTakeUp(t *testing.T) {
+	m, tu := newMeadow(t, 16)
+	if err := tu.openLedger(); err != nil {
+		t.Fatal(err)
+	}
+	var ids []iikanji.RunID
+	for range 2 {
+		run, _, err := m.Bench(t.Context(), BenchSpec{Load: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, run.ID)
+	}
+	c := Candidate{Code: "DB101", Gain: 0.5, Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}
+	early := undecided(c, 0.5, true, ids[0])
+	early.Verdict.Tried = ids[1:]
+	for name, test := range map[string]struct {
+		attempts []Attempt
+		pairs    int
+		error    float64 // share of the error of a first trial
+	}{
+		"a first trial":               {nil, 0, 1},
+		"goes on":                     {[]Attempt{early}, 1, 1},
+		"goes on once more":           {[]Attempt{early, early}, 1, 1},
+		"anew":                        {[]Attempt{early, keptWith(0.4)}, 0, 0.5},
+		"anew, then goes on":          {[]Attempt{early, keptWith(0.4), undecided(c, 0.5, true)}, 0, 0.5},
+		"anew for the second time":    {[]Attempt{early, keptWith(0.4), undecided(c, 0.5, true), keptWith(0.4)}, 0, 0.25},
+		"a trial that was not ended":  {[]Attempt{early, early, keptWith(0.4)}, 0, 0.5},
+		"another after a whole trial": {[]Attempt{undecided(c, 0.3, false, ids[0]), keptWith(0.4)}, 0, 0.5},
+	} {
+		tu.ledger.Attempts, tu.ledger.InForce = test.attempts, []iikanji.ChangeID{1}
+		tr := &trial{arms: &arms{runner: tu.runner}, queue: tu.queue}
+		if err := tr.takeUp(c, c.Key()); err != nil {
+			t.Fatal(err)
+		}
+		if got := tr.looks.Levels[0] / tr.judge.Looks.Levels[0]; len(tr.c.Pairs) != test.pairs || got != test.error {
+			t.Errorf("%s: %d pairs at %.2f of the error, want %d at %.2f", name, len(tr.c.Pairs), got, test.pairs, test.error)
+		}
+	}
+}

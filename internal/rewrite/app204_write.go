@@ -1,0 +1,289 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"go/version"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// edits writes the rewrite: the loop collects arguments, and a second loop sends
+// them in chunks.
+func (e *execution) edits() ([]analysis.TextEdit, bool) {
+	if !goAtLeast(e.pass, e.loop.Pos(), "go1.23") { // slices.Chunk
+		return nil, false
+	}
+	source := newSource(e.pass, e.loop.Pos())
+	if source == nil {
+		return nil, false
+	}
+	taken := namesAround(e.pass, e.loop.Pos())
+	args, chunk := fresh(taken, "args", "values", "insertArgs"), fresh(taken, "chunk", "part", "argsChunk")
+	if e.call.Named {
+		args = fresh(taken, "rows", "records", "insertRows")
+	}
+	if args == "" || chunk == "" {
+		return nil, false
+	}
+	indent := source.indent(e.loop.Pos())
+	sent, ok := e.sends(source, chunk)
+	kind, ok2 := e.elementType(source)
+	if !ok || !ok2 {
+		return nil, false
+	}
+	from, to := e.call.Args[0].Pos(), e.call.Args[len(e.call.Args)-1].End()
+	size := fmt.Sprintf("%d*%d", e.ins.params, e.rows)
+	if e.call.Named || e.ins.params == 1 {
+		size = fmt.Sprint(e.rows)
+	}
+	edits := []analysis.TextEdit{
+		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("// One INSERT stores up to %d rows.\n%s%s\n%s", e.rows, indent, e.declaration(args, kind), indent)),
+		edit(e.moved[0].Pos(), e.moved[len(e.moved)-1].End(), fmt.Sprintf("%s = append(%s, %s)", args, args, source.text(from, to))),
+		edit(e.loop.End(), e.loop.End(), fmt.Sprintf("\n%sfor %s := range slices.Chunk(%s, %s) {\n%s\n%s}", indent, chunk, args, size, sent, indent)),
+	}
+	for _, s := range e.prepared {
+		edits = append(edits, source.line(s))
+	}
+	return edits, true
+}
+
+// declaration declares the collected arguments, with their number if the loop goes
+// over a slice.
+func (e *execution) declaration(args, kind string) string {
+	r, ok := e.loop.(*ast.RangeStmt)
+	if ok {
+		_, isSlice := e.pass.TypesInfo.TypeOf(r.X).Underlying().(*types.Slice)
+		if id, isIdent := r.X.(*ast.Ident); isSlice && isIdent {
+			n := "len(" + id.Name + ")"
+			if !e.call.Named && e.ins.params > 1 {
+				n = fmt.Sprintf("%d*%s", e.ins.params, n)
+			}
+			return fmt.Sprintf("%s := make([]%s, 0, %s)", args, kind, n)
+		}
+	}
+	return fmt.Sprintf("var %s []%s", args, kind)
+}
+
+// elementType is the type of the collected values.
+func (e *execution) elementType(source *sourceText) (string, bool) {
+	if !e.call.Named {
+		return "any", true
+	}
+	return typeName(e.pass, source.file, e.pass.TypesInfo.TypeOf(e.call.Args[0]))
+}
+
+// sends is the text of the moved statements with the statement for a chunk.
+func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
+	c := e.call
+	first, last := e.moved[0].Pos(), e.moved[len(e.moved)-1].End()
+	argStart, argEnd := c.Args[0].Pos(), c.Args[len(c.Args)-1].End()
+	lead := source.indent(first)
+	if c.Named {
+		name := ""
+		if e.element != nil {
+			name = lead + "// An error names the first row of its statement.\n" + lead + e.element.Name + " := " + chunk + "[0]\n"
+		}
+		return name + lead + e.opening(source, argStart) + chunk + source.text(argEnd, last), true
+	}
+	query, ok := e.query(source, chunk)
+	names, ok2 := e.namesFirst(lead, chunk)
+	if !ok || !ok2 {
+		return "", false
+	}
+	if c.Prepared != nil {
+		context := ""
+		if c.Context != nil {
+			context = source.text(c.Context.Pos(), c.Context.End()) + ", "
+		}
+		call := fmt.Sprintf("%s.%s(%s%s, %s...)", source.text(e.handle().Expr.Pos(), e.handle().Expr.End()), c.Name, context, query, chunk)
+		return names + lead + e.opening(source, c.Expr.Pos()) + call + source.text(c.Expr.End(), last), true
+	}
+	return names + lead + e.opening(source, c.QueryArg.Pos()) + query + source.text(c.QueryArg.End(), argStart) +
+		chunk + "..." + strings.TrimPrefix(strings.TrimLeft(source.text(argEnd, last), " \t\n"), ","), true
+}
+
+// opening is the text of the moved statements up to a position in the call. The loop
+// that sends declares the error's variable if the other loop does.
+func (e *execution) opening(source *sourceText, to token.Pos) string {
+	first := e.moved[0].Pos()
+	if e.ownError == nil {
+		return source.text(first, to)
+	}
+	at := e.assignment().TokPos
+	return source.text(first, at) + ":" + source.text(at, to)
+}
+
+// query is the expression of the statement for the rows of a chunk.
+func (e *execution) query(source *sourceText, chunk string) (string, bool) {
+	arg := e.queryArg()
+	rows := fmt.Sprintf("len(%s)/%d", chunk, e.ins.params)
+	if e.ins.params == 1 {
+		rows = fmt.Sprintf("len(%s)", chunk)
+	}
+	repeat := fmt.Sprintf("strings.Repeat(\", %s\", %s-1)", e.ins.tuple, rows)
+	if strings.ContainsAny(e.ins.tuple, "\"\\") {
+		return "", false
+	}
+	if !e.ins.tail {
+		switch ast.Unparen(arg).(type) {
+		case *ast.BasicLit, *ast.Ident, *ast.BinaryExpr, *ast.SelectorExpr:
+			text := source.text(arg.Pos(), arg.End())
+			if strings.Contains(text, "\n") || strings.TrimSpace(e.call.SQL()[e.ins.end:]) != e.call.SQL()[e.ins.end:] {
+				break
+			}
+			return text + "+" + repeat, true
+		}
+	}
+	lit, _ := ast.Unparen(arg).(*ast.BasicLit)
+	pos := e.call.Text.PosOf(e.ins.end)
+	if lit == nil || !pos.IsValid() {
+		return "", false
+	}
+	quote := lit.Value[:1]
+	rest := source.text(pos, lit.End())
+	if strings.TrimSpace(rest[:len(rest)-1]) == "" {
+		return source.text(lit.Pos(), pos) + quote + "+" + repeat, true
+	}
+	return source.text(lit.Pos(), pos) + quote + "+" + repeat + "+" + quote + rest, true
+}
+
+// A sourceText is the text of one file with positions.
+type sourceText struct {
+	pass *analysis.Pass
+	file *ast.File
+	data []byte
+}
+
+// newSource reads the file of a position; nil if it cannot be read.
+func newSource(pass *analysis.Pass, pos token.Pos) *sourceText {
+	f := fileOf(pass, pos)
+	if f == nil {
+		return nil
+	}
+	data, err := pass.ReadFile(pass.Fset.PositionFor(f.FileStart, false).Filename)
+	if err != nil || len(data) != int(f.FileEnd-f.FileStart) {
+		return nil
+	}
+	return &sourceText{pass: pass, file: f, data: data}
+}
+
+func (s *sourceText) text(from, to token.Pos) string {
+	return string(s.data[from-s.file.FileStart : to-s.file.FileStart])
+}
+
+// indent is the white space before the first token of the line of a position.
+func (s *sourceText) indent(pos token.Pos) string {
+	at := int(pos - s.file.FileStart)
+	start := at
+	for start > 0 && s.data[start-1] != '\n' {
+		start--
+	}
+	end := start
+	for end < at && (s.data[end] == ' ' || s.data[end] == '\t') {
+		end++
+	}
+	return string(s.data[start:end])
+}
+
+// line is the edit that removes a statement with its line.
+func (s *sourceText) line(n ast.Node) analysis.TextEdit {
+	from, to := int(n.Pos()-s.file.FileStart), int(n.End()-s.file.FileStart)
+	for from > 0 && (s.data[from-1] == ' ' || s.data[from-1] == '\t') {
+		from--
+	}
+	if to < len(s.data) && s.data[to] == '\n' {
+		to++
+	}
+	return edit(s.file.FileStart+token.Pos(from), s.file.FileStart+token.Pos(to), "")
+}
+
+// namesAround are all names in the function around a position, and those of the
+// package and the file.
+func namesAround(pass *analysis.Pass, pos token.Pos) map[string]bool {
+	taken := map[string]bool{}
+	f := fileOf(pass, pos)
+	for _, d := range f.Decls {
+		if d.Pos() <= pos && pos <= d.End() {
+			ast.Inspect(d, func(n ast.Node) bool {
+				if id, ok := n.(*ast.Ident); ok {
+					taken[id.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	for _, name := range pass.Pkg.Scope().Names() {
+		taken[name] = true
+	}
+	for _, s := range f.Imports {
+		taken[importName(s)] = true
+	}
+	return taken
+}
+
+// fresh is the first name that is not taken; "" if all are. It is taken from then
+// on.
+func fresh(taken map[string]bool, names ...string) string {
+	for _, n := range names {
+		if !taken[n] {
+			taken[n] = true
+			return n
+		}
+	}
+	return ""
+}
+
+// goAtLeast reports whether the file of a position may use a version of Go.
+func goAtLeast(pass *analysis.Pass, pos token.Pos, want string) bool {
+	f := fileOf(pass, pos)
+	v := pass.TypesInfo.FileVersions[f]
+	if v == "" {
+		v = pass.Pkg.GoVersion()
+	}
+	return v == "" || version.Compare(v, want) >= 0
+}
+
+// typeName writes a type as the code of a file names it. ok is false if the file
+// does not import a package of the type, or the type is local to a function.
+func typeName(pass *analysis.Pass, file *ast.File, t types.Type) (string, bool) {
+	ok := true
+	name := types.TypeString(t, func(p *types.Package) string {
+		if p == pass.Pkg {
+			return ""
+		}
+		for _, s := range file.Imports {
+			if strings.Trim(s.Path.Value, "\"`") == p.Path() {
+				if s.Name != nil {
+					return s.Name.Name
+				}
+				return p.Name()
+			}
+		}
+		ok = false
+		return p.Name()
+	})
+	if named := namedOf(t); named != nil && named.Obj().Pkg() == pass.Pkg && named.Obj().Parent() != pass.Pkg.Scope() {
+		ok = false
+	}
+	return name, ok
+}
+
+func namedOf(t types.Type) *types.Named {
+	if p, ok := types.Unalias(t).(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, _ := types.Unalias(t).(*types.Named)
+	return named
+}
+
+// parentOf is the node around a node.
+func parentOf(pass *analysis.Pass, n ast.Node) ast.Node {
+	if c, ok := rootOf(pass).FindNode(n); ok {
+		return c.Parent().Node()
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// newApp209 finds programs that are started for each request. Copies of files and
+// digests by openssl are done in the process instead.
+func newApp209(Facts) *Lever {
+	return newLever("APP209", "a program per request", TestedOnly, func(r *reporter) error {
+		p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
+		for _, f := range p.x.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if c, ok := n.(*ast.CallExpr); ok && isFunc(p.x.callee(c), "os/exec", "Command", "CommandContext") && p.x.inRequest(c) {
+					p.command(c)
+				}
+				return true
+			})
+		}
+		return nil
+	}, indexAnalyzer)
+}
+
+type programs struct {
+	r       *reporter
+	x       *index
+	helpers map[string]string // names of the functions that fixes add, by kind
+	decl    *ast.FuncDecl     // behind which they are added
+}
+
+// command reports one start of a program.
+func (p *programs) command(c *ast.CallExpr) {
+	args := c.Args
+	if p.x.callee(c).Name() == "CommandContext" {
+		args = args[1:]
+	}
+	if len(args) == 0 {
+		return
+	}
+	name := "a program"
+	if v, ok := p.text(args[0]); ok {
+		name = path.Base(v)
+	}
+	out := place{node: c, what: name + " is started for each request", how: "do its work in the process", proof: Tested, promise: TestedOnly}
+	rw := p.x.rewrite()
+	if p.copies(rw, c, args) || p.digest(rw, c, args) {
+		if fix, ok := rw.fix("do it in the process"); ok {
+			out.fixes = fix1(fix)
+		}
+	}
+	if len(out.fixes) == 0 {
+		out.promise = NoPromise
+	}
+	p.r.report(out)
+}
+
+func (p *programs) text(e ast.Expr) (string, bool) {
+	v := p.x.pass.TypesInfo.Types[e].Value
+	if v == nil || v.Kind() != constant.String {
+		return "", false
+	}
+	return constant.StringVal(v), true
+}
+
+// method returns the call of a method directly on the command.
+func (p *programs) method(c *ast.CallExpr, name string) *ast.CallExpr {
+	sel, ok := p.x.parent[c].(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != name {
+		return nil
+	}
+	call, _ := p.x.parent[sel].(*ast.CallExpr)
+	return call
+}
+
+// copies rewrites exec.Command("cp", from, to).Run().
+func (p *programs) copies(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
+	name, _ := p.text(args[0])
+	run := p.method(c, "Run")
+	if path.Base(name) != "cp" || run == nil || len(args) != 3 || c.Ellipsis.IsValid() {
+		return false
+	}
+	for _, a := range args[1:] {
+		if v, ok := p.text(a); ok && (strings.HasPrefix(v, "-") || strings.HasSuffix(v, "/")) {
+			return false
+		}
+	}
+	helper := p.helper(rw, c, "copyFile", copySource, "errors", "io", "os", "path/filepath")
+	rw.replace(run, fmt.Sprintf("%s(%s, %s)", helper, p.x.text(args[1]), p.x.text(args[2])))
+	return helper != ""
+}
+
+const copySource = `// %[1]s copies a file as cp does: into to, or into the folder to.
+func %[1]s(from, to string) (err error) {
+	if info, statErr := %[4]s.Stat(to); statErr == nil && info.IsDir() {
+		to = %[5]s.Join(to, %[5]s.Base(from))
+	}
+	in, err := %[4]s.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := %[4]s.OpenFile(to, %[4]s.O_WRONLY|%[4]s.O_CREATE|%[4]s.O_TRUNC, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	defer func() { err = %[2]s.Join(err, out.Close()) }()
+	_, err = %[3]s.Copy(out, in)
+	return err
+}
+`
+
+// helper adds a function behind the declaration around the first use and returns
+// its name; all uses share it.
+func (p *programs) helper(rw *rewrite, at ast.Node, name, source string, packages ...string) string {
+	if p.decl == nil {
+		p.decl, _ = p.x.topDecl(at).(*ast.FuncDecl)
+	}
+	if p.decl == nil {
+		return ""
+	}
+	if p.helpers[name] == "" {
+		p.helpers[name] = p.x.fresh(name)
+	}
+	values := []any{p.helpers[name]}
+	for _, pkg := range packages {
+		values = append(values, rw.pkg(p.decl.Pos(), pkg))
+	}
+	_, end := p.x.lines(posNode(p.decl.Body.Rbrace))
+	rw.insert(end, "\n"+fmt.Sprintf(source, values...))
+	return p.helpers[name]
+}
+
+// pipeline matches a shell's script that prints one text into openssl and cuts
+// everything but the digest off: with X for the text.
+var pipeline = regexp.MustCompile(`^\s*(?:printf\s+(?:"%s"|'%s'|%s)|echo\s+-n)\s+X\s*\|\s*openssl\s+(?:dgst\s+)?-?(md5|sha1|sha256|sha512)\s*\|\s*sed\s+'s/\^\.\*= //'\s*$`)
+
+// hashes are the packages and functions of digests.
+var hashes = map[string][2]string{"md5": {"crypto/md5", "Sum"}, "sha1": {"crypto/sha1", "Sum"}, "sha256": {"crypto/sha256", "Sum256"}, "sha512": {"crypto/sha512", "Sum512"}}
+
+// digest rewrites exec.Command("bash", "-c", `printf "%s" `+escape(x)+` | openssl dgst -sha512 | sed …`).Output().
+func (p *programs) digest(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
+	shell, _ := p.text(args[0])
+	output := p.method(c, "Output")
+	if b := path.Base(shell); b != "sh" && b != "bash" || len(args) != 3 || output == nil {
+		return false
+	}
+	if flag, _ := p.text(args[1]); flag != "-c" {
+		return false
+	}
+	script, input := "", ast.Expr(nil)
+	for _, part := range operands(args[2], token.ADD) {
+		if v, ok := p.text(part); ok {
+			script += v
+			continue
+		}
+		call, ok := part.(*ast.CallExpr) // the text is quoted for the shell by a function
+		if !ok || len(call.Args) != 1 || input != nil || !p.quotes(call) {
+			return false
+		}
+		input = call.Args[0]
+		script += "X"
+	}
+	m := pipeline.FindStringSubmatch(script)
+	if m == nil || input == nil {
+		return false
+	}
+	hash := hashes[m[1]]
+	source := strings.NewReplacer("HASH", hash[1], "ALGORITHM", m[1]).Replace(digestSource)
+	helper := p.helper(rw, c, m[1]+"Line", source, hash[0], "encoding/hex")
+	rw.replace(output, fmt.Sprintf("%s(%s)", helper, p.x.text(input)))
+	return helper != ""
+}
+
+// quotes reports whether a function of the package quotes a text for the shell: it
+// takes a text and returns text between single quotes in which single quotes are
+// replaced.
+func (p *programs) quotes(c *ast.CallExpr) bool {
+	fn := p.x.callee(c)
+	d := p.x.decls[fn]
+	if d == nil || d.Body == nil || len(d.Body.List) != 1 || fn.Signature().Params().Len() != 1 {
+		return false
+	}
+	text := p.x.text(d.Body)
+	return strings.Contains(text, "strings.Replace") && strings.Count(text, "'") >= 4
+}
+
+const digestSource = `// %[1]s returns the ALGORITHM digest of a text in hexadecimal, with a line end.
+func %[1]s(text string) ([]byte, error) {
+	sum := %[2]s.HASH([]byte(text))
+	return append([]byte(%[3]s.EncodeToString(sum[:])), '\n'), nil
+}
+`

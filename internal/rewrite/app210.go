@@ -1,0 +1,300 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
+	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+)
+
+// newApp210 finds transactions that only read. A transaction around one statement
+// is removed: the statement alone sees one state of the database, too.
+func newApp210(Facts) *Lever {
+	return newLever("APP210", "a transaction that only reads", Isolation, func(r *reporter) error {
+		o := &readOnlyTx{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
+		for _, f := range o.x.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				if a, ok := n.(*ast.AssignStmt); ok {
+					o.begin(a)
+				}
+				return true
+			})
+		}
+		return nil
+	}, indexAnalyzer, sqlcall.Analyzer, inspect.Analyzer)
+}
+
+type readOnlyTx struct {
+	r   *reporter
+	x   *index
+	sql *sqlcall.Result
+}
+
+// A txUse is what a function does with a transaction.
+type txUse struct {
+	reads   []*sqlcall.Call
+	ends    []*ast.CallExpr // Commit and Rollback
+	passed  bool            // helpers read, too
+	repeats bool            // a read is in a loop
+}
+
+// begin reports "tx, err := db.Begin()" when all that follows only reads.
+func (o *readOnlyTx) begin(a *ast.AssignStmt) {
+	if len(a.Rhs) != 1 || a.Tok != token.DEFINE {
+		return
+	}
+	call, ok := a.Rhs[0].(*ast.CallExpr)
+	if !ok || !o.begins(call) {
+		return
+	}
+	tx := o.x.variable(a.Lhs[0])
+	if tx == nil || len(o.x.writes(tx)) > 0 {
+		return
+	}
+	var use txUse
+	if !o.collect(tx, &use, 3) || len(use.reads) == 0 {
+		return
+	}
+	p := place{node: call, what: fmt.Sprintf("a transaction has %d statements that only read", len(use.reads)),
+		how: "send the statements without a transaction, if they need not see the same state", promise: Isolation}
+	for _, c := range use.reads {
+		p.statements = append(p.statements, c.SQL())
+	}
+	if len(use.reads) == 1 && !use.repeats && !use.passed {
+		if fix, ok := o.remove(a, call, tx, use); ok {
+			p.what, p.how, p.promise = "a transaction has one statement, which only reads", "send the statement without a transaction", NoPromise
+			p.fixes = fix1(fix)
+		}
+	}
+	o.r.report(p)
+}
+
+// begins reports whether a call starts a transaction at the default isolation.
+func (o *readOnlyTx) begins(c *ast.CallExpr) bool {
+	fn := o.x.callee(c)
+	if fn == nil || fn.Signature().Recv() == nil || fn.Signature().Results().Len() == 0 {
+		return false
+	}
+	t := fn.Signature().Results().At(0).Type()
+	if !isNamed(t, "database/sql", "Tx") && !isNamed(t, "github.com/jmoiron/sqlx", "Tx") {
+		return false
+	}
+	if fn.Pkg().Path() != "database/sql" && fn.Pkg().Path() != "github.com/jmoiron/sqlx" {
+		return false
+	}
+	return len(c.Args) < 2 || isNil(o.x, c.Args[1])
+}
+
+// collect notes every use of a transaction, also in functions of the package that
+// get it. It returns false for a use that may write or lock.
+func (o *readOnlyTx) collect(tx *types.Var, use *txUse, depth int) bool {
+	for _, id := range o.x.uses[tx] {
+		if c := o.statement(id); c != nil {
+			tokens, ok := sqltext.Tokens(c.SQL())
+			if !ok || len(tokens) == 0 || !tokens[0].Is("SELECT") || c.Text.Holes > 0 || sqltext.Locks(tokens) || c.Op == sqlcall.Exec || c.Op == sqlcall.Prepare || sqltext.Find(tokens, 0, "INTO") >= 0 {
+				return false
+			}
+			use.reads = append(use.reads, c)
+			use.repeats = use.repeats || c.Loop != nil || enclosing[*ast.FuncLit](o.x, id) != nil
+			continue
+		}
+		if end := o.ending(id); end != nil {
+			use.ends = append(use.ends, end)
+			continue
+		}
+		if !o.helper(id, use, depth) {
+			return false
+		}
+	}
+	return true
+}
+
+// statement returns the call that sends a statement through the transaction.
+func (o *readOnlyTx) statement(id *ast.Ident) *sqlcall.Call {
+	for _, c := range o.sql.Calls {
+		if c.Handle.Expr == ast.Expr(id) && c.Text != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+func (o *readOnlyTx) ending(id *ast.Ident) *ast.CallExpr {
+	sel, ok := o.x.parent[id].(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Commit" && sel.Sel.Name != "Rollback" {
+		return nil
+	}
+	call, _ := o.x.parent[sel].(*ast.CallExpr)
+	return call
+}
+
+// helper follows a transaction into a function of the package.
+func (o *readOnlyTx) helper(id *ast.Ident, use *txUse, depth int) bool {
+	call, ok := o.x.parent[id].(*ast.CallExpr)
+	if !ok || depth == 0 {
+		return false
+	}
+	at := slices.Index(call.Args, ast.Expr(id))
+	fn := o.x.callee(call)
+	if at < 0 || fn == nil || o.x.decls[fn] == nil || at >= fn.Signature().Params().Len() || fn.Signature().Variadic() {
+		return false
+	}
+	use.passed = true
+	return o.collect(fn.Signature().Params().At(at), use, depth-1)
+}
+
+// remove makes the fix: no Begin, no Rollback, no Commit, and the pool as handle.
+func (o *readOnlyTx) remove(a *ast.AssignStmt, begin *ast.CallExpr, tx *types.Var, use txUse) (fix analysis.SuggestedFix, ok bool) {
+	block, inBlock := o.x.parent[a].(*ast.BlockStmt)
+	pool, isSel := ast.Unparen(begin.Fun).(*ast.SelectorExpr)
+	if !inBlock || !isSel || !plainPath(pool.X) {
+		return fix, false
+	}
+	rw := o.x.rewrite()
+	gone := []ast.Node{a}
+	if next := slices.Index(block.List, ast.Stmt(a)) + 1; len(a.Lhs) == 2 {
+		if next >= len(block.List) || !o.checksError(block.List[next]) {
+			return fix, false
+		}
+		gone = append(gone, block.List[next])
+	}
+	for _, end := range use.ends {
+		removed, replaced := o.endOf(end)
+		if removed == nil && !replaced {
+			return fix, false
+		}
+		gone = append(gone, removed...)
+		if replaced {
+			rw.replace(end, "nil")
+		}
+	}
+	o.keepError(rw, a, block, gone)
+	for _, n := range gone {
+		rw.removeLines(n)
+	}
+	rw.replace(use.reads[0].Handle.Expr, o.x.text(pool.X))
+	return rw.fix("remove the transaction")
+}
+
+// plainPath reports whether an expression is a name or a path of fields.
+func plainPath(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return plainPath(e.X)
+	}
+	return false
+}
+
+// checksError reports whether a statement is "if err != nil { … }" that leaves.
+func (o *readOnlyTx) checksError(s ast.Stmt) bool {
+	i, ok := s.(*ast.IfStmt)
+	if !ok || i.Else != nil || i.Init != nil || !o.x.leaves(i.Body) && !o.ends(i.Body) {
+		return false
+	}
+	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
+	return ok && b.Op == token.NEQ && isNil(o.x, b.Y) && isError(o.x.typeOf(b.X))
+}
+
+// ends reports whether a block's last statement is a call that does not return.
+func (o *readOnlyTx) ends(b *ast.BlockStmt) bool {
+	if len(b.List) == 0 {
+		return false
+	}
+	s, ok := b.List[len(b.List)-1].(*ast.ExprStmt)
+	if !ok {
+		return false
+	}
+	call, ok := s.X.(*ast.CallExpr)
+	return ok && isFunc(o.x.callee(call), "log", "Fatal", "Fatalf", "Fatalln", "Panic", "Panicf")
+}
+
+// endOf returns the statements to remove with a Commit or Rollback, or reports
+// that the call becomes nil, as in "return tx.Commit()".
+func (o *readOnlyTx) endOf(call *ast.CallExpr) (gone []ast.Node, replaced bool) {
+	switch p := o.x.parent[call].(type) {
+	case *ast.ExprStmt:
+		if lit, ok := o.x.parent[o.x.parent[p]].(*ast.FuncLit); ok {
+			return o.deferred(lit)
+		}
+		return []ast.Node{p}, false
+	case *ast.DeferStmt:
+		return []ast.Node{p}, false
+	case *ast.ReturnStmt:
+		return nil, true
+	case *ast.AssignStmt:
+		return o.assignedEnd(p)
+	}
+	return nil, false
+}
+
+// deferred removes "defer func() { tx.Rollback() }()" whole.
+func (o *readOnlyTx) deferred(lit *ast.FuncLit) ([]ast.Node, bool) {
+	d, ok := o.x.parent[o.x.parent[lit]].(*ast.DeferStmt)
+	if !ok || len(lit.Body.List) != 1 {
+		return nil, false
+	}
+	return []ast.Node{d}, false
+}
+
+// assignedEnd removes "if err := tx.Commit(); err != nil { … }", "err = tx.Commit()"
+// with its check, and "_ = tx.Rollback()".
+func (o *readOnlyTx) assignedEnd(a *ast.AssignStmt) ([]ast.Node, bool) {
+	if i, ok := o.x.parent[a].(*ast.IfStmt); ok && i.Init == ast.Stmt(a) && i.Else == nil {
+		return []ast.Node{i}, false
+	}
+	block, ok := o.x.parent[a].(*ast.BlockStmt)
+	if !ok {
+		return nil, false
+	}
+	if lit, ok := o.x.parent[block].(*ast.FuncLit); ok {
+		return o.deferred(lit)
+	}
+	if isBlank(a.Lhs[0]) {
+		return []ast.Node{a}, false
+	}
+	next := slices.Index(block.List, ast.Stmt(a)) + 1
+	if next >= len(block.List) || !o.checksError(block.List[next]) {
+		return nil, false
+	}
+	return []ast.Node{a, block.List[next]}, false
+}
+
+// keepError declares the error variable where Begin declared it, if other
+// statements still use it.
+func (o *readOnlyTx) keepError(rw *rewrite, a *ast.AssignStmt, block *ast.BlockStmt, gone []ast.Node) {
+	if len(a.Lhs) != 2 {
+		return
+	}
+	id, ok := a.Lhs[1].(*ast.Ident)
+	v := o.x.variable(a.Lhs[1])
+	if !ok || v == nil || o.x.defs[v] != id {
+		return
+	}
+	for _, use := range o.x.uses[v] {
+		if slices.ContainsFunc(gone, func(n ast.Node) bool { return within(use, n) }) {
+			continue
+		}
+		first, isAssign := o.x.parent[use].(*ast.AssignStmt)
+		if isAssign && o.x.parent[first] == ast.Node(block) {
+			if first.Tok == token.DEFINE {
+				return
+			}
+			if first.Tok == token.ASSIGN && len(first.Lhs) == 1 {
+				rw.put(first.TokPos, first.TokPos+1, ":=")
+				return
+			}
+		}
+		from, _ := o.x.lines(a)
+		rw.insert(from, "var "+id.Name+" error\n")
+		return
+	}
+}

@@ -1,0 +1,29 @@
+package rewrite
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+// TestDrops: a knob that leaves work out at random has the share that it leaves out;
+// others have none.
+func TestDrops(t *testing.T) {
+	root, err := filepath.Abs("testdata/contest/drops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(t.Context(), root, []string{"."}, Facts{}, []*Lever{newApp214(Facts{})})
+	if err != nil || len(res.Problems) > 0 {
+		t.Fatal(res, err)
+	}
+	got := map[string]float64{}
+	for _, h := range res.Hits {
+		got[h.Func] = h.Drops
+	}
+	want := map[string]float64{"share": 0.9, "percent": 0.8, "allButOne": 0.8, "sometimes": 0, "oneOfTen": 0, "all": 0}
+	for name, drops := range want {
+		if d, ok := got[name]; !ok || d != drops {
+			t.Errorf("%s leaves out %v (found: %v), want %v", name, d, ok, drops)
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/types"
+	"reflect"
+	"slices"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+)
+
+// A CacheSource is what the source of an app needs for a query cache, and what it
+// shows of its use.
+type CacheSource struct {
+	Fixes      []Fix             // that switch the cache on; none if it is on already
+	Files      map[string][]byte // the files of all packages, as read
+	Statements []Statement       // that the app sends
+	Opens      int               // places where a pool is opened by the driver's name
+	// Driver is the driver's name without that of the cache: that of MySQL if the app
+	// opens pools to MySQL, otherwise one of SQLite; "" if no pool is opened.
+	Driver string
+	// Blockers are the reasons why a cache would not see every write.
+	Blockers []string
+}
+
+// OfFiles reports whether the database is files of SQLite.
+func (s *CacheSource) OfFiles() bool { return slices.Contains(fileDrivers, s.Driver) }
+
+// Cache reads the packages of a module folder for a query cache in the package with
+// an import path. Packages with type errors are blockers.
+func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
+	pkgs, err := load(ctx, dir, []string{"./..."})
+	if err != nil {
+		return nil, err
+	}
+	return cacheOf(dir, pkgs, importPath)
+}
+
+// cacheOf is Cache on packages that are loaded.
+func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSource, error) {
+	uses := &analysis.Analyzer{Name: "cacheuse", Doc: "find what a query cache must know of a package",
+		Run:        func(pass *analysis.Pass) (any, error) { return cacheUseOf(indexOf(pass), importPath), nil },
+		ResultType: reflect.TypeFor[*cacheUse](), Requires: []*analysis.Analyzer{indexAnalyzer}}
+	graph, res, err := analyse(dir, pkgs, uses, sqlcall.Analyzer)
+	if err != nil {
+		return nil, err
+	}
+	out := &CacheSource{Files: res.Files}
+	for _, p := range res.Problems {
+		out.Blockers = append(out.Blockers, p.Package+": "+p.Text)
+	}
+	if graph == nil {
+		return out, nil
+	}
+	var found []*cacheUse
+	for _, act := range graph.Roots {
+		switch r := act.Result.(type) {
+		case *sqlcall.Result:
+			out.Statements = append(out.Statements, statementsOf(act.Package, r)...)
+		case *cacheUse:
+			if act.Package.PkgPath != importPath { // of the cache itself, which is on already
+				found = append(found, r)
+			}
+		}
+	}
+	out.choose(found)
+	for _, u := range found {
+		if err := out.add(u); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", u.x.pass.Pkg.Path(), err)
+		}
+	}
+	sortStatements(out.Statements)
+	return out, nil
+}
+
+// choose finds the driver that gets the cache. One package of a cache has one driver.
+func (s *CacheSource) choose(found []*cacheUse) {
+	for _, base := range append([]string{mysqlDriver}, fileDrivers...) {
+		if !slices.ContainsFunc(found, func(u *cacheUse) bool { return len(u.of(base)) > 0 }) {
+			continue
+		}
+		if s.Driver == "" {
+			s.Driver = base
+		} else if s.OfFiles() {
+			s.Blockers = append(s.Blockers, fmt.Sprintf("files are opened by two drivers, %s and %s", s.Driver, base))
+		}
+	}
+}
+
+// errName means that an identifier of the fix means something else at its place.
+var errName = errors.New("a name that the fix needs is in use")
+
+func (s *CacheSource) add(u *cacheUse) error {
+	s.Opens += len(u.of(s.Driver))
+	s.Blockers = append(s.Blockers, u.blockers...)
+	if s.OfFiles() {
+		s.Blockers = append(s.Blockers, u.fileBlockers...)
+	}
+	edits, ok := u.rewrite(s.Driver)
+	if !ok {
+		return errName
+	}
+	if len(edits) > 0 {
+		s.Fixes = append(s.Fixes, Fix{Title: "keep answers in a query cache", Edits: edits})
+	}
+	return nil
+}
+
+// analyse runs analyzers on the packages of a module folder that have no errors. It returns
+// a nil graph if all packages have errors, or without analyzers.
+func analyse(dir string, pkgs []*packages.Package, analyzers ...*analysis.Analyzer) (*checker.Graph, *Result, error) {
+	res := &Result{Files: map[string][]byte{}, Packages: pkgs}
+	sound := res.survey(pkgs)
+	if len(sound) == 0 || len(analyzers) == 0 {
+		return nil, res, nil
+	}
+	var program []*types.Package
+	for _, p := range sound {
+		program = append(program, p.Types)
+	}
+	defer sqlcall.Together(program)()
+	graph, err := checker.Analyze(analyzers, sound, nil)
+	if err != nil {
+		return nil, nil, fmt.Errorf("analysing %s: %w", dir, err)
+	}
+	for _, act := range graph.Roots {
+		if act.Err != nil {
+			res.Problems = append(res.Problems, Problem{Package: act.Package.PkgPath, Text: act.Err.Error()})
+		}
+	}
+	return graph, res, nil
+}
+
+// statementsOf lists the statements of a package whose text is known.
+func statementsOf(p *packages.Package, r *sqlcall.Result) (out []Statement) {
+	for _, c := range r.Calls {
+		if c.Text == nil {
+			continue
+		}
+		at := p.Fset.PositionFor(c.Expr.Pos(), false)
+		out = append(out, Statement{Text: c.Text.SQL, File: at.Filename, Line: at.Line, Func: funcName(p, c.Expr.Pos()), Whole: c.Text.Holes == 0, Named: c.Named})
+	}
+	return out
+}

@@ -1,0 +1,269 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mysqlDriver is the name of the driver of MySQL and MariaDB. fileDrivers are those of
+// SQLite that a cache may wrap.
+const mysqlDriver = "mysql"
+
+var fileDrivers = []string{"sqlite", "sqlite3"}
+
+// cachedName is the name under which the package of a query cache registers itself above
+// a driver.
+func cachedName(driver string) string { return driver + "+cache" }
+
+// A cacheUse is what a query cache must know of a package: where the pool is opened,
+// which functions run other programs, and what makes a cache unsafe.
+type cacheUse struct {
+	x        *index
+	path     string // import path of the package with the cache
+	opens    []poolOpen
+	programs []ast.Node // functions that run a program: *ast.FuncDecl or *ast.FuncLit
+	blockers []string
+	// fileBlockers make a cache unsafe if the database is files.
+	fileBlockers []string
+}
+
+// A poolOpen is a call that opens a pool by the name of its driver.
+type poolOpen struct {
+	call   *ast.CallExpr
+	driver ast.Expr
+	base   string // the driver's name without that of the cache
+	cached bool
+}
+
+func cacheUseOf(x *index, path string) *cacheUse {
+	u := &cacheUse{x: x, path: path}
+	for _, f := range x.files {
+		u.imports(f)
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.CallExpr:
+				u.call(n)
+			case *ast.SelectorExpr:
+				u.fileSelector(n)
+			}
+			return true
+		})
+	}
+	return u
+}
+
+// of are the places that open a pool by a driver.
+func (u *cacheUse) of(base string) (out []poolOpen) {
+	for _, at := range u.opens {
+		if at.base == base {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// openers are packages that open pools inside of functions of their own: their
+// statements would go past the cache.
+var openers = []string{"gorm.io/driver/mysql", "xorm.io/xorm", "entgo.io/ent/dialect/sql", "github.com/upper/db/v4/adapter/mysql"}
+
+func (u *cacheUse) imports(f *ast.File) {
+	for _, spec := range f.Imports {
+		path, err := strconv.Unquote(spec.Path.Value)
+		switch {
+		case err != nil:
+		case slices.Contains(openers, path):
+			u.block(spec, "%s opens connections of its own", path)
+		case slices.Contains(fileOpeners, path):
+			u.blockFile(spec, "%s opens files of its own", path)
+		case slices.Contains(fileChangers, path):
+			u.blockFile(spec, "%s changes files: they may be those of the database", path)
+		}
+	}
+}
+
+// block notes why a cache cannot be used, with the place.
+func (u *cacheUse) block(n ast.Node, format string, args ...any) {
+	u.blockers = append(u.blockers, u.reason(n, format, args...))
+}
+
+func (u *cacheUse) reason(n ast.Node, format string, args ...any) string {
+	at := u.x.pass.Fset.Position(n.Pos())
+	name := at.Filename[strings.LastIndexByte(at.Filename, '/')+1:]
+	return fmt.Sprintf("%s:%d: ", name, at.Line) + fmt.Sprintf(format, args...)
+}
+
+func (u *cacheUse) call(c *ast.CallExpr) {
+	fn := u.x.callee(c)
+	switch {
+	case isFunc(fn, "database/sql", "Open"), isFunc(fn, "github.com/jmoiron/sqlx", "Open", "MustOpen", "Connect", "MustConnect"):
+		u.open(c, 0)
+	case isFunc(fn, "github.com/jmoiron/sqlx", "ConnectContext"):
+		u.open(c, 1)
+	case isFunc(fn, "database/sql", "OpenDB"):
+		u.block(c, "a pool is opened by a connector")
+	case isFunc(fn, "os/exec", "Command", "CommandContext"):
+		u.program(c)
+	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
+		u.block(c, "a program is started that may write to the database, and its end is not known")
+	case isFunc(fn, "database/sql", "Register") && u.wrapsSQLite(c):
+		u.blockFile(c, "the app registers a driver of its own")
+	case isFunc(fn, "database/sql", "Register"):
+		u.block(c, "the app registers a driver of its own")
+	}
+}
+
+func (u *cacheUse) open(c *ast.CallExpr, i int) {
+	if len(c.Args) <= i {
+		return
+	}
+	v := u.x.pass.TypesInfo.Types[c.Args[i]].Value
+	if v == nil || v.Kind() != constant.String {
+		if u.opensFile(c, i+1) {
+			u.blockFile(c, "the name of the driver is not a constant")
+		} else {
+			u.block(c, "the name of the driver is not a constant")
+		}
+		return
+	}
+	base, cached := strings.CutSuffix(constant.StringVal(v), cachedName(""))
+	if base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(c, i+1) {
+		u.opens = append(u.opens, poolOpen{c, c.Args[i], base, cached})
+	}
+}
+
+// wrapsSQLite reports whether a driver that is registered is a struct that embeds the
+// driver of SQLite: its connections reach no server.
+func (u *cacheUse) wrapsSQLite(c *ast.CallExpr) bool {
+	if len(c.Args) != 2 {
+		return false
+	}
+	s := structOf(u.x.pass.TypesInfo.TypeOf(c.Args[1]))
+	if s == nil {
+		return false
+	}
+	for f := range s.Fields() {
+		named := namedOf(f.Type())
+		if f.Embedded() && named != nil && named.Obj().Pkg() != nil && slices.Contains(sqliteDrivers, named.Obj().Pkg().Path()) {
+			return true
+		}
+	}
+	return false
+}
+
+// opensFile reports whether the DSN of a pool, which is argument i, begins with the
+// scheme of a file: only drivers of SQLite take such a DSN.
+func (u *cacheUse) opensFile(c *ast.CallExpr, i int) bool {
+	if len(c.Args) <= i {
+		return false
+	}
+	e := ast.Unparen(c.Args[i])
+	if call, ok := e.(*ast.CallExpr); ok && len(call.Args) > 0 && isFunc(u.x.callee(call), "fmt", "Sprintf") {
+		e = ast.Unparen(call.Args[0])
+	}
+	for {
+		b, ok := e.(*ast.BinaryExpr)
+		if !ok {
+			break
+		}
+		e = ast.Unparen(b.X)
+	}
+	v := u.x.pass.TypesInfo.Types[e].Value
+	return v != nil && v.Kind() == constant.String && strings.HasPrefix(constant.StringVal(v), "file:")
+}
+
+// endings are the methods of a Cmd that return after the program has ended.
+var endings = []string{"Run", "Output", "CombinedOutput"}
+
+// program notes the function that runs a program, whose writes are over when the
+// function returns.
+func (u *cacheUse) program(c *ast.CallExpr) {
+	fn := u.x.function(c)
+	if fn == nil {
+		u.block(c, "a program is prepared outside of functions, and its end is not known")
+		return
+	}
+	if !u.endsIn(c, fn) {
+		u.block(c, "a program is started that may write to the database, and its end is not known")
+		return
+	}
+	if !slices.Contains(u.programs, fn) {
+		u.programs = append(u.programs, fn)
+	}
+}
+
+// endsIn reports whether the program of a command has ended when the function
+// returns: it is run in it, and the command goes nowhere else.
+func (u *cacheUse) endsIn(c *ast.CallExpr, fn ast.Node) bool {
+	if sel, ok := u.x.parent[c].(*ast.SelectorExpr); ok {
+		_, called := u.x.parent[sel].(*ast.CallExpr)
+		return called && slices.Contains(endings, sel.Sel.Name)
+	}
+	a, ok := u.x.parent[c].(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 1 {
+		return false
+	}
+	cmd := u.x.variable(a.Lhs[0])
+	if cmd == nil || !isLocal(cmd) || len(u.x.writes(cmd)) > 0 {
+		return false
+	}
+	started, waited := false, false
+	for _, id := range u.x.uses[cmd] {
+		sel, ok := u.x.parent[id].(*ast.SelectorExpr)
+		if !ok || u.x.function(id) != fn {
+			return false
+		}
+		started = started || sel.Sel.Name == "Start"
+		waited = waited || sel.Sel.Name == "Wait"
+		if _, called := u.x.parent[sel].(*ast.CallExpr); !called && (sel.Sel.Name == "Start" || slices.Contains(endings, sel.Sel.Name)) {
+			return false // a method value
+		}
+	}
+	return started == waited
+}
+
+// isLocal reports whether a variable is declared in a function.
+func isLocal(v *types.Var) bool {
+	return v.Pkg() != nil && v.Parent() != v.Pkg().Scope() && !v.IsField()
+}
+
+// rewrite switches the cache above a driver on in a package: the driver's name where a
+// pool is opened, and a call around what runs other programs. ok is false if a name that
+// is needed cannot be used.
+func (u *cacheUse) rewrite(base string) (edits []Edit, ok bool) {
+	rw := u.x.rewrite()
+	named := map[*ast.File]bool{}
+	for _, fn := range u.programs {
+		body := bodyOfFunc(fn)
+		if strings.Contains(u.x.text(body), ".Default.Outside()") {
+			continue // the cache knows it already
+		}
+		rw.insert(body.Lbrace+1, fmt.Sprintf("\ndefer %s.Default.Outside()() // a program may write to the database past the cache\n", rw.pkg(body.Lbrace, u.path)))
+		named[u.x.fileOf(fn.Pos())] = true
+	}
+	for _, at := range u.of(base) {
+		if !at.cached {
+			rw.replace(at.driver, strconv.Quote(cachedName(base)))
+		}
+		if f := u.x.fileOf(at.call.Pos()); !at.cached && !named[f] {
+			rw.addNamedImport(f, "_", u.path)
+			named[f] = true
+		}
+	}
+	if len(rw.edits) == 0 {
+		return nil, true
+	}
+	fix, ok := rw.fix("keep answers in a query cache")
+	return offsets(u.x.pass.Fset, fix.TextEdits), ok
+}
+
+func bodyOfFunc(fn ast.Node) *ast.BlockStmt {
+	if lit, ok := fn.(*ast.FuncLit); ok {
+		return lit.Body
+	}
+	return fn.(*ast.FuncDecl).Body
+}

@@ -1,0 +1,231 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+)
+
+// goldenLevers are the levers with goldens. One load of all packages serves them.
+// fire, fix and still are the least numbers of functions that must fire, of those
+// with a fix, and of lookalikes.
+var goldenLevers = []struct {
+	lever            *Lever
+	fire, fix, still int
+}{
+	{newApp201(testFacts), 13, 13, 20},
+	{newApp202(testFacts), 10, 10, 12},
+	{newApp203(testFacts), 13, 13, 31},
+	{newApp204(testFacts), 19, 19, 36},
+	{newApp205(testFacts), 13, 13, 23},
+	{newApp206(Facts{}), 16, 16, 16},
+	{newApp208(Facts{}), 11, 10, 13},
+	{newApp209(Facts{}), 12, 6, 12},
+	{newApp210(Facts{}), 11, 7, 12},
+	{newApp211(Facts{}), 11, 0, 13},
+	{newApp212(Facts{}), 13, 10, 13},
+	{newApp213(Facts{}), 17, 17, 24},
+	{newApp214(Facts{}), 18, 18, 14},
+	{newApp215(shopFacts), 4, 4, 12},
+	{newApp216(shopFacts), 1, 1, 9},
+	{newApp217(testFacts), 2, 2, 6},
+	{newApp218(testFacts), 1, 1, 7},
+	{newApp219(testFacts), 3, 3, 19},
+	{newApp220(testFacts), 5, 5, 14},
+	{newApp226(testFacts), 20, 20, 34},
+}
+
+// TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all
+// fixes equal the .golden files and type-check, and over app2xx/still, where it
+// offers no fix: what it reports there are hints. Comments `// want` name every place
+// that is reported.
+func TestGoldens(t *testing.T) {
+	root, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patterns []string
+	for _, g := range goldenLevers {
+		patterns = append(patterns, g.lever.Analyzer.Name+"/fire", g.lever.Analyzer.Name+"/still")
+	}
+	pkgs := loadGoldens(t, root, nil, patterns)
+	overlay := map[string][]byte{}
+	for _, g := range goldenLevers {
+		t.Run(g.lever.Code, func(t *testing.T) {
+			name := g.lever.Analyzer.Name
+			firing, fixed, fixes := judged(t, g.lever, pkgs[name+"/fire"])
+			if len(firing) < g.fire || len(fixed) < g.fix {
+				t.Errorf("%d functions fire, %d with a fix, want at least %d and %d", len(firing), len(fixed), g.fire, g.fix)
+			}
+			t.Logf("%d functions fire, %d with a fix, %d lookalikes", len(firing), len(fixed), exported(pkgs[name+"/still"]))
+			after, err := Apply(filesOf(t, pkgs[name+"/fire"]), fixes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for file, text := range after {
+				compareGolden(t, file+".golden", text)
+			}
+			maps.Copy(overlay, after)
+			if _, _, fixes := judged(t, g.lever, pkgs[name+"/still"]); len(fixes) > 0 {
+				t.Errorf("a fix for a lookalike: %+v", fixes)
+			}
+			if n := exported(pkgs[name+"/still"]); n < g.still {
+				t.Errorf("%d lookalikes, want at least %d", n, g.still)
+			}
+		})
+	}
+	loadGoldens(t, root, overlay, patterns) // the rewritten code has no type error
+}
+
+// loadGoldens loads packages of testdata/src and fails on type errors.
+func loadGoldens(t *testing.T, root string, overlay map[string][]byte, patterns []string) map[string]*packages.Package {
+	t.Helper()
+	pkgs, err := packages.Load(&packages.Config{Dir: filepath.SplitList(root)[0], Overlay: overlay,
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
+			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedExportFile,
+		Env: goldenEnv(root)}, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]*packages.Package{}
+	for _, p := range pkgs {
+		for _, e := range p.Errors {
+			t.Errorf("%v", e)
+		}
+		out[p.PkgPath] = p
+	}
+	if len(out) != len(patterns) {
+		t.Fatalf("%d of %d packages were loaded", len(out), len(patterns))
+	}
+	return out
+}
+
+// goldenEnv finds the packages of testdata/src by their folders.
+func goldenEnv(root string) []string {
+	return append(os.Environ(), "GOPATH="+root, "GO111MODULE=off", "GOPROXY=off")
+}
+
+// judged runs a lever over a package, compares its reports with the comments, and
+// returns the functions with a report, those with a fix, and the first fix of each place.
+func judged(t *testing.T, l *Lever, p *packages.Package) (firing, fixed map[string]bool, fixes []Fix) {
+	t.Helper()
+	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer}, []*packages.Package{p}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	firing, fixed = map[string]bool{}, map[string]bool{}
+	wanted := wants(t, p)
+	for _, act := range graph.Roots {
+		if act.Err != nil {
+			t.Fatal(act.Err)
+		}
+		for _, at := range act.Result.([]place) {
+			h := hitOf(p, l.Code, at)
+			if (h.Proof == Hint) != (len(h.Variants) == 0) {
+				t.Errorf("%s:%d: proof %s with %d fixes", h.File, h.Line, h.Proof, len(h.Variants))
+			}
+			firing[h.Func] = true
+			if len(h.Variants) > 0 {
+				fixed[h.Func] = true
+				fixes = append(fixes, h.Variants[0])
+			}
+			key, said := fmt.Sprintf("%s:%d", h.File, h.Line), l.Code+": "+h.What+"; "+h.How
+			i := slices.IndexFunc(wanted[key], func(re *regexp.Regexp) bool { return re.MatchString(said) })
+			if i < 0 {
+				t.Errorf("%s: unexpected: %s", key, said)
+				continue
+			}
+			wanted[key] = slices.Delete(wanted[key], i, i+1)
+		}
+	}
+	for key, left := range wanted {
+		for _, re := range left {
+			t.Errorf("%s: nothing was reported that matches %q", key, re)
+		}
+	}
+	return firing, fixed, fixes
+}
+
+func compareGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	if os.Getenv("UPDATE") != "" {
+		if err := os.WriteFile(name, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s\n%s", name, diff.Diff("want", want, "got", got))
+	}
+}
+
+var quotedWant = regexp.MustCompile("`[^`]*`|\"[^\"]*\"")
+
+// wants reads the comments "// want `pattern` …" by file and line.
+func wants(t *testing.T, p *packages.Package) map[string][]*regexp.Regexp {
+	t.Helper()
+	out := map[string][]*regexp.Regexp{}
+	for _, f := range p.Syntax {
+		for _, group := range f.Comments {
+			for _, c := range group.List {
+				_, list, ok := strings.Cut(c.Text, "// want ")
+				if !ok {
+					continue
+				}
+				pos := p.Fset.Position(c.Pos())
+				for _, q := range quotedWant.FindAllString(list, -1) {
+					pattern, err := strconv.Unquote(q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					key := fmt.Sprintf("%s:%d", pos.Filename, pos.Line)
+					out[key] = append(out[key], regexp.MustCompile(pattern))
+				}
+			}
+		}
+	}
+	return out
+}
+
+func filesOf(t *testing.T, p *packages.Package) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	for _, name := range p.CompiledGoFiles {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = text
+	}
+	return files
+}
+
+// exported counts the functions whose names begin with a capital letter: the
+// others are helpers.
+func exported(p *packages.Package) (n int) {
+	for _, f := range p.Syntax {
+		for _, d := range f.Decls {
+			if fd, ok := d.(*ast.FuncDecl); ok && fd.Name.IsExported() {
+				n++
+			}
+		}
+	}
+	return n
+}

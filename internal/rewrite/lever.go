@@ -1,0 +1,152 @@
+// Package rewrite has the code levers: analyzers of Go source that find slow uses of
+// a database and other slow code, and that rewrite a place where types and data
+// flow prove that the rewritten code answers the same.
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"reflect"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// A Promise is a property of a site that a fix weakens. The zero value is none.
+type Promise string
+
+const (
+	// NoPromise: the rewritten code answers the same, at the same isolation.
+	NoPromise Promise = ""
+	// Freshness: a value is read once and used for longer.
+	Freshness Promise = "freshness"
+	// Isolation: statements see another state of the database, or lock fewer rows.
+	Isolation Promise = "isolation"
+	// RowOrder: the order of a query without ORDER BY.
+	RowOrder Promise = "row-order"
+	// TestedOnly: recorded answers were compared; types and flow prove less.
+	TestedOnly Promise = "tested-only"
+	// Behaviour: a decision of the application changes.
+	Behaviour Promise = "behaviour"
+)
+
+// A Proof is the reason why a fix keeps the answers.
+type Proof string
+
+const (
+	// Hint: there is no fix; a person decides.
+	Hint Proof = "hint"
+	// Tested: a fix that needs differential answers.
+	Tested Proof = "tested"
+	// Proven: types and data flow prove the fix.
+	Proven Proof = "proven"
+)
+
+// A Lever is one analyzer.
+type Lever struct {
+	Code     string  // "APP201"
+	Title    string  // "only the first row is used"
+	Promise  Promise // what its fixes weaken, at most; a Hit has its own
+	Analyzer *analysis.Analyzer
+}
+
+// Facts are what the analysis may assume of the database. The zero value means
+// that nothing is known.
+type Facts struct {
+	Tables map[string]Table // by name in lower case
+}
+
+// A Table is what is known of one table.
+type Table struct {
+	Unique  [][]string        // columns of each unique key, in lower case
+	Columns map[string]Column // by name in lower case
+	Rows    int64
+}
+
+// A Column is what is known of one column.
+type Column struct {
+	Type      string  // in lower case: "bigint(20)", "char(36)", "longblob"
+	MeanBytes float64 // 0 if unknown
+	NotNull   bool
+}
+
+// A place is one place that a lever reports, before positions become offsets.
+type place struct {
+	node       ast.Node
+	statements []string
+	what, how  string
+	proof      Proof
+	promise    Promise
+	fixes      []analysis.SuggestedFix
+	drops      float64 // see Hit
+}
+
+// A reporter collects the places of one lever in one package.
+type reporter struct {
+	pass   *analysis.Pass
+	code   string
+	places []place
+}
+
+// report adds a place: as a diagnostic for drivers of analyzers, and as a result
+// for Run.
+func (r *reporter) report(p place) {
+	switch {
+	case len(p.fixes) == 0:
+		p.proof = Hint
+	case p.proof == "":
+		p.proof = Proven
+	}
+	r.places = append(r.places, p)
+	category := r.code
+	if p.proof == Hint {
+		category += ":hint"
+	}
+	r.pass.Report(analysis.Diagnostic{Pos: p.node.Pos(), End: p.node.End(), Category: category,
+		Message: fmt.Sprintf("%s: %s; %s", r.code, p.what, p.how), SuggestedFixes: p.fixes})
+}
+
+// newLever makes a lever from the function that finds its places. name is the
+// analyzer's name, which is a flag of `go vet`.
+func newLever(code, title string, promise Promise, run func(*reporter) error, requires ...*analysis.Analyzer) *Lever {
+	a := &analysis.Analyzer{
+		Name:       analyzerName(code),
+		Doc:        title + "\n\nSee iikanji help " + code + ".",
+		URL:        "https://github.com/iikanji/iikanji/blob/main/docs/findings/" + code + ".md",
+		Requires:   requires,
+		ResultType: reflect.TypeFor[[]place](),
+	}
+	a.Run = func(pass *analysis.Pass) (result any, err error) {
+		r := &reporter{pass: pass, code: code}
+		defer func() {
+			// A defect of a lever must not end a search over other packages.
+			if v := recover(); v != nil {
+				result, err = []place(nil), fmt.Errorf("%s in %s: BUG: %v", code, pass.Pkg.Path(), v)
+			}
+		}()
+		if generated(pass.Files) {
+			return []place(nil), nil
+		}
+		err = run(r)
+		return r.places, err
+	}
+	return &Lever{Code: code, Title: title, Promise: promise, Analyzer: a}
+}
+
+func analyzerName(code string) string { return "app" + code[len("APP"):] }
+
+// generated reports whether every file of a package is generated: its source is
+// not what a person would edit.
+func generated(files []*ast.File) bool {
+	for _, f := range files {
+		if !ast.IsGenerated(f) {
+			return false
+		}
+	}
+	return true
+}
+
+// edit is a text edit of a fix.
+func edit(pos, end token.Pos, text string) analysis.TextEdit {
+	return analysis.TextEdit{Pos: pos, End: end, NewText: []byte(text)}
+}

@@ -1,0 +1,158 @@
+package discover
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// An AmbiguousError is a machine on which several web servers run, or none.
+type AmbiguousError struct{ URLs []string }
+
+func (e *AmbiguousError) Error() string {
+	if len(e.URLs) == 0 {
+		return "no web server listens on this machine"
+	}
+	return fmt.Sprintf("%d web servers listen on this machine: %s", len(e.URLs), strings.Join(e.URLs, ", "))
+}
+
+// Hints tells what to give.
+func (e *AmbiguousError) Hints() []string {
+	if len(e.URLs) == 0 {
+		return []string{"start the site, and give its address, as in iikanji init http://127.0.0.1:8080; as another user than the site's, run iikanji as root"}
+	}
+	return []string{"give the address of the site, as in iikanji init " + e.URLs[0]}
+}
+
+// Ask asks the machine.
+func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
+	m, err := processes.Read(h)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{Options: o, host: h, m: m, byPID: map[int]*service{},
+		out: &Found{File: &target.File{Version: target.Version}, Notes: map[string]string{}, Findings: []Finding{}, Todo: []string{}}}
+	front, address, err := s.front()
+	if err != nil {
+		return nil, err
+	}
+	s.out.File.URL = s.URL
+	if s.web(ctx, front, address) == nil {
+		s.app(front, address)
+	}
+	if len(s.others) > 0 {
+		s.todo("nginx also listens at %s: check url", strings.Join(s.others, ", "))
+	}
+	for i := 0; i < len(s.order); i++ { // the list grows
+		if s.order[i].Role == iikanji.RoleApp {
+			s.needs(s.order[i])
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+	}
+	s.jobs()
+	for _, svc := range s.order {
+		s.source(svc)
+		s.workers(svc)
+	}
+	for _, svc := range s.order {
+		if svc.Engine.MySQLFamily() {
+			s.database(ctx, svc)
+		}
+	}
+	s.questions()
+	s.finish()
+	return s.out, nil
+}
+
+// front finds the process at the site's URL.
+func (s *search) front() (*processes.Process, string, error) {
+	if s.URL == "" {
+		return s.onlyFront()
+	}
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Host == "" {
+		return nil, "", fmt.Errorf("%q is not a URL", s.URL)
+	}
+	s.URL = u.Scheme + "://" + u.Host
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	address := net.JoinHostPort(u.Hostname(), port)
+	p := s.m.Owner(address)
+	if p == nil && net.ParseIP(u.Hostname()) == nil { // a name of this machine
+		p = s.m.Owner(net.JoinHostPort("", port))
+	}
+	if p == nil {
+		return nil, "", &NobodyError{address}
+	}
+	return p, address, nil
+}
+
+// A NobodyError is an address at which no process of this machine can be seen.
+type NobodyError struct{ Address string }
+
+func (e *NobodyError) Error() string {
+	return "no process that can be seen here listens at " + e.Address
+}
+
+// Hints tells what to do.
+func (e *NobodyError) Hints() []string {
+	return []string{"start the site; as another user than the site's, run iikanji as root; a site on another machine is tuned there"}
+}
+
+// onlyFront finds the only web server of the machine.
+func (s *search) onlyFront() (*processes.Process, string, error) {
+	urls := map[*processes.Process][]string{}
+	var fronts []*processes.Process
+	for _, l := range s.m.Listens {
+		if l.Path != "" || len(l.PIDs) == 0 {
+			continue
+		}
+		p := s.m.Owner(l.Address.String())
+		if p == nil || !isNginx(p) {
+			continue
+		}
+		if urls[p] == nil {
+			fronts = append(fronts, p)
+		}
+		urls[p] = append(urls[p], loopbackURL(l.Address))
+	}
+	if len(fronts) != 1 {
+		e := &AmbiguousError{}
+		for _, p := range fronts {
+			slices.Sort(urls[p])
+			e.URLs = append(e.URLs, urls[p][0])
+		}
+		slices.Sort(e.URLs)
+		return nil, "", e
+	}
+	all := urls[fronts[0]]
+	slices.SortFunc(all, func(a, b string) int { return len(a) - len(b) }) // port 80 first
+	s.URL = all[0]
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		return nil, "", err
+	}
+	s.others = slices.Compact(all)[1:]
+	address := u.Host
+	if u.Port() == "" {
+		address += ":80"
+	}
+	return fronts[0], address, nil
+}
+
+func isNginx(p *processes.Process) bool {
+	return slices.Contains([]string{"nginx", "openresty", "angie", "tengine"}, filepath.Base(p.Program)) || strings.HasPrefix(p.Command(), "nginx: master process ")
+}

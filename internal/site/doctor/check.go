@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// A State is the result of one check.
+type State string
+
+// The results of a check. A warning holds something back that iikanji could do.
+const (
+	OK      State = "ok"
+	Warning State = "warning"
+	Failed  State = "failed"
+	Skipped State = "skipped" // another check failed first, or it was not asked for
+)
+
+// A Check is one thing that was checked.
+type Check struct {
+	Service string        `json:"service,omitempty"` // "" for the site
+	Name    string        `json:"name"`
+	State   State         `json:"state"`
+	Says    string        `json:"says"`
+	Remedy  string        `json:"remedy,omitempty"`
+	Took    time.Duration `json:"took_ns,omitempty"` // of a restart or a run
+}
+
+// Options are what is checked beyond reading.
+type Options struct {
+	File    *target.File
+	Dir     string // work folder
+	Restart bool   // restart each service once
+	// Bench makes one run of the benchmarker; nil for none.
+	Bench func(ctx context.Context, s *livesite.Subject) (*iikanji.Run, error)
+	// Show is called with each check when it is done; nil for no one.
+	Show func(Check)
+}
+
+// A round is one run of the checks.
+type round struct {
+	Options
+	out []Check
+	m   *processes.Machine
+	s   *livesite.Subject // nil if the site could not be opened
+}
+
+// Run makes all checks. The error is that of ctx; what fails is in the checks.
+func Run(ctx context.Context, o Options) ([]Check, error) {
+	d := &round{Options: o}
+	d.folders()
+	d.running()
+	d.paths()
+	if !d.failed() {
+		d.open(ctx)
+	}
+	if d.s != nil {
+		defer d.s.Close()
+		d.configs(ctx)
+		d.databases(ctx)
+		d.logs(ctx)
+		d.sources(ctx)
+		d.health(ctx)
+	}
+	d.benchmarker()
+	if d.Restart {
+		d.restarts(ctx)
+	}
+	if o.Bench != nil {
+		d.bench(ctx)
+	}
+	if ctx.Err() != nil {
+		return d.out, context.Cause(ctx)
+	}
+	return d.out, nil
+}
+
+func (d *round) add(c Check) {
+	d.out = append(d.out, c)
+	if d.Show != nil {
+		d.Show(c)
+	}
+}
+
+func (d *round) ok(service, name, format string, args ...any) {
+	d.add(Check{Service: service, Name: name, State: OK, Says: fmt.Sprintf(format, args...)})
+}
+
+func (d *round) bad(state State, service, name, remedy, format string, args ...any) {
+	d.add(Check{Service: service, Name: name, State: state, Says: fmt.Sprintf(format, args...), Remedy: remedy})
+}
+
+func (d *round) failed() bool {
+	for _, c := range d.out {
+		if c.State == Failed {
+			return true
+		}
+	}
+	return false
+}
+
+// remedyOf is the first hint of an error, or another remedy.
+func remedyOf(err error, other string) string {
+	var h interface{ Hints() []string }
+	if errors.As(err, &h) {
+		if hints := h.Hints(); len(hints) > 0 {
+			return hints[0]
+		}
+	}
+	return other
+}
+
+// restarts restarts each service.
+func (d *round) restarts(ctx context.Context) {
+	for i := range d.File.Services {
+		s := &d.File.Services[i]
+		if s.InFiles() {
+			continue
+		}
+		if d.s == nil {
+			d.bad(Skipped, s.Name, "restart", "mend the failures above first", "the site could not be opened")
+			continue
+		}
+		began := time.Now()
+		err := d.s.Restart(ctx, s.Name)
+		took := time.Since(began)
+		if err != nil {
+			d.bad(Failed, s.Name, "restart", remedyOf(err, "set restart, or commands for stop and start, of this service"), "by %s: %v", s.Method(), err)
+			continue
+		}
+		d.add(Check{Service: s.Name, Name: "restart", State: OK, Took: took, Says: fmt.Sprintf("by %s; it answered after %v", s.Method(), took.Round(time.Millisecond))})
+	}
+}
+
+// benchmarker checks what is known of the benchmarker without a run.
+func (d *round) benchmarker() {
+	b := &d.File.Bench
+	switch {
+	case b.Command == "":
+		d.bad(Warning, "", "benchmarker", "fill in command below [bench]; until then use iikanji bench --manual", "there is no command")
+	case b.Reset.How == target.ResetCommand && b.Reset.Command == "":
+		d.bad(Failed, "", "benchmarker", "fill in command below [bench.reset]", "reset has no command")
+	default:
+		d.ok("", "benchmarker", "%s, %v a run", b.Command, b.RunLength())
+	}
+}
+
+// bench runs the benchmarker once.
+func (d *round) bench(ctx context.Context) {
+	if d.s == nil || d.File.Bench.Command == "" {
+		d.bad(Skipped, "", "run of the benchmarker", "mend the failures above first", "it could not be run")
+		return
+	}
+	began := time.Now()
+	run, err := d.Bench(ctx, d.s)
+	took := time.Since(began)
+	switch {
+	case err != nil:
+		d.bad(Failed, "", "run of the benchmarker", remedyOf(err, "run the command by hand in the folder of the file"), "%v", err)
+	case run.Outcome != iikanji.Passed:
+		why := "it did not pass"
+		if len(run.Reasons) > 0 {
+			why = run.Reasons[0]
+		}
+		d.bad(Failed, "", "run of the benchmarker", "run the command by hand; score, pass and exit below [bench] say what a good run is", "%s", why)
+	default:
+		d.add(Check{Name: "run of the benchmarker", State: OK, Took: took, Says: fmt.Sprintf("score %g, %v of load, %v in all", run.Score, run.Took.Round(100*time.Millisecond), took.Round(100*time.Millisecond))})
+		for _, w := range run.Warnings {
+			d.bad(Warning, "", "run of the benchmarker", "", "%s", w)
+		}
+	}
+}
+
+// health asks each service whether it answers.
+func (d *round) health(ctx context.Context) {
+	for i := range d.File.Services {
+		s := &d.File.Services[i]
+		if s.InFiles() {
+			d.files(ctx, s)
+			continue
+		}
+		if err := d.s.Ask(ctx, s); err != nil {
+			d.bad(Failed, s.Name, "health", "set health of this service to what answers when it is ready", "%v", err)
+			continue
+		}
+		h := s.Check()
+		what := cmp.Or(h.URL, h.TCP, h.Unix)
+		switch {
+		case h.SQL:
+			what = "SELECT 1"
+		case h.NoTest:
+			d.ok(s.Name, "health", "its process runs; nothing else is asked")
+			continue
+		}
+		d.ok(s.Name, "health", "%s answers", what)
+	}
+	if err := d.s.AskSite(ctx); err != nil {
+		d.bad(Failed, "", "url", remedyOf(err, "set url to the address at which clients reach the site"), "%v", err)
+	} else {
+		d.ok("", "url", "%s answers", d.File.URL)
+	}
+}

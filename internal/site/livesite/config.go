@@ -1,0 +1,174 @@
+package livesite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/discover"
+)
+
+// A ConfigError is a configuration that the service's program refuses.
+type ConfigError struct{ Service, Output string }
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("service %s refuses the configuration: %s", e.Service, e.Output)
+}
+
+// errNoTest is the error of a service whose configuration cannot be tested.
+var errNoTest = errors.New("no test of its configuration is known: fill in commands.test")
+
+// CheckConfig has the program of a service read a configuration file. For a
+// database this is the file alone, without the others that the server reads.
+func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
+	r := s.services[service]
+	if r.Commands.Test != "" {
+		err := s.command(ctx, r.Commands.Test, "IIKANJI_CONFIG="+path)
+		var failed *CommandError
+		if errors.As(err, &failed) {
+			return &ConfigError{service, failed.Output}
+		}
+		return err
+	}
+	p := r.process()
+	if p == nil {
+		return &NotRunningError{service, "its process, which has ended"}
+	}
+	c := host.Command{Path: p.Program, Dir: p.Dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}}
+	switch {
+	case r.Engine == iikanji.EngineNginx:
+		c.Args = append([]string{"-t", "-q"}, withConfig(discover.NginxOptions(p), path)...)
+	case r.Engine.MySQLFamily():
+		// The first option only counts at the first place.
+		c.Args = []string{"--defaults-file=" + path, "--verbose", "--help"}
+		if r.Engine == iikanji.EngineMySQL {
+			c.Args = []string{"--defaults-file=" + path, "--validate-config"}
+		}
+	default:
+		return errNoTest
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	res, err := s.host.Exec(ctx, c)
+	if err != nil {
+		return err
+	}
+	if res.Status != 0 {
+		return &ConfigError{service, errorLines(res.Output)}
+	}
+	return nil
+}
+
+// withConfig replaces the configuration file in nginx's options.
+func withConfig(options []string, path string) []string {
+	out := slices.Clone(options)
+	if i := slices.Index(out, "-c"); i >= 0 {
+		out[i+1] = path
+		return out
+	}
+	return append(out, "-c", path)
+}
+
+// errorLines are the lines of an output with errors; all if none has one.
+func errorLines(b []byte) string {
+	var out []string
+	for line := range strings.Lines(string(b)) {
+		if strings.Contains(line, "[emerg]") || strings.Contains(line, "[ERROR]") || strings.Contains(line, "[error]") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	if len(out) == 0 {
+		return firstLines(b)
+	}
+	return firstLines([]byte(strings.Join(out, "; ")))
+}
+
+// reloadWait is how long nginx may take until new workers answer and the old ones
+// accept no more connections.
+const reloadWait = 30 * time.Second
+
+// Reload makes a service take its configuration without an interruption, and
+// returns when it has done so.
+func (s *Subject) Reload(ctx context.Context, service string) error {
+	r := s.services[service]
+	r.act.Lock()
+	defer r.act.Unlock()
+	if r.Commands.Reload != "" {
+		if err := s.command(ctx, r.Commands.Reload); err != nil {
+			return err
+		}
+		return s.await(ctx, r)
+	}
+	if r.Engine != iikanji.EngineNginx {
+		return fmt.Errorf("service %s has no reload: fill in commands.reload", service)
+	}
+	if r.Config != "" {
+		if err := s.CheckConfig(ctx, service, r.Config); err != nil { // nginx would keep the old one and log the error only
+			return err
+		}
+	}
+	p := r.process()
+	if p == nil {
+		return &NotRunningError{service, "its process, which has ended"}
+	}
+	old := map[int]uint64{}
+	before, err := processes.Read(s.host)
+	if err != nil {
+		return err
+	}
+	for _, w := range before.Children(p.PID) {
+		old[w.PID] = w.Started
+	}
+	if err := s.host.Signal(p.PID, syscall.SIGHUP); err != nil {
+		return fmt.Errorf("reloading service %s: %w", service, err)
+	}
+	for end := time.Now().Add(reloadWait); ; {
+		last := s.reloaded(p, old)
+		if last == nil {
+			return s.await(ctx, r)
+		}
+		if time.Now().After(end) {
+			return &NotReadyError{service, reloadWait, last, r.Logs.Error}
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// reloaded returns an error that names what is missing: new workers, or the end
+// of the old ones' listening.
+func (s *Subject) reloaded(p *processes.Process, old map[int]uint64) error {
+	m, err := processes.Read(s.host)
+	if err != nil {
+		return err
+	}
+	if m.Processes[p.PID] == nil {
+		return errors.New("nginx has ended")
+	}
+	fresh := false
+	for _, w := range m.Children(p.PID) {
+		if old[w.PID] != w.Started {
+			fresh = true
+			continue
+		}
+		for _, l := range m.Listens {
+			if slices.Contains(l.PIDs, w.PID) {
+				return fmt.Errorf("the old worker %d still accepts connections", w.PID)
+			}
+		}
+	}
+	if !fresh {
+		return errors.New("there are no new workers yet")
+	}
+	return nil
+}

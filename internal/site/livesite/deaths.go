@@ -1,0 +1,125 @@
+package livesite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+)
+
+// A DiedError is a service that ended without being asked to.
+type DiedError struct {
+	Service string
+	How     string // "" if unknown
+	Log     string
+}
+
+func (e *DiedError) Error() string {
+	text := fmt.Sprintf("service %s has ended", e.Service)
+	if e.How != "" {
+		text += " (" + e.How + ")"
+	}
+	return text
+}
+
+// Hints tells where to look.
+func (e *DiedError) Hints() []string {
+	if e.Log == "" {
+		return nil
+	}
+	return []string{"its log is " + e.Log}
+}
+
+// watch waits in the background for the end of the service's process.
+func (s *Subject) watch(r *running) {
+	p := r.process()
+	if p == nil || s.died == nil {
+		return
+	}
+	fd, err := unix.PidfdOpen(p.PID, 0)
+	if err != nil {
+		return // it has ended; the next question to the service shows that
+	}
+	s.watches.Go(func() {
+		defer unix.Close(fd)
+		for !keeper.Ended(fd, 200*time.Millisecond) {
+			if s.ctx.Err() != nil {
+				return
+			}
+		}
+		s.ended(r, p)
+	})
+}
+
+// ended notes the end of a process that was not asked for.
+func (s *Subject) ended(r *running, p *processes.Process) {
+	status := r.lastStatus()
+	r.mu.Lock()
+	now, asked := r.proc, r.asked
+	if now != nil && now.PID == p.PID && now.Started == p.Started && !asked {
+		r.proc = nil
+	}
+	r.mu.Unlock()
+	if asked || now == nil || now.PID != p.PID || s.ctx.Err() != nil {
+		return
+	}
+	err := error(&DiedError{r.Name, status, r.Logs.Output})
+	if !s.deaths.Expected() && s.cut(r) {
+		again := s.reviveCut(r)
+		if again == nil {
+			return
+		}
+		err = errors.Join(err, again)
+	}
+	if !s.deaths.Note(r.Name, err) {
+		s.died(err)
+	}
+}
+
+// statusWait is how long a supervisor may take to report how its process ended.
+const statusWait = 300 * time.Millisecond
+
+// lastStatus is how a process that iikanji started has ended, "" if unknown.
+func (r *running) lastStatus() string {
+	r.mu.Lock()
+	status := r.status
+	r.mu.Unlock()
+	if status == nil {
+		return ""
+	}
+	select {
+	case text := <-status:
+		return text
+	case <-time.After(statusWait):
+		return ""
+	}
+}
+
+// Use opens a site, calls do with it, and closes it. The context of do ends also
+// when a service ends without a candidate on trial, unless Options.Ended is set; the
+// cause is the reason.
+func Use(ctx context.Context, o Options, do func(ctx context.Context, s *Subject) error) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	s, err := Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	if s.died = o.Ended; s.died == nil {
+		s.died = cancel
+	}
+	defer func() {
+		cancel(nil)
+		err = joinErrors(err, s.Close())
+	}()
+	for _, name := range s.names {
+		s.watch(s.services[name])
+	}
+	err = do(ctx, s)
+	return withCause(ctx, err)
+}

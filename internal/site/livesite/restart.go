@@ -1,0 +1,272 @@
+package livesite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// Restart implements field.Subject.
+func (s *Subject) Restart(ctx context.Context, service string) error {
+	r, ok := s.services[service]
+	if !ok {
+		return fmt.Errorf("no service %q", service)
+	}
+	if r.InFiles() { // nothing runs
+		return nil
+	}
+	again := func() error { return s.restartAlone(ctx, r) }
+	if isBacking(r.Service) {
+		return s.whileDown(ctx, r, again)
+	}
+	return again()
+}
+
+// restartAlone restarts a service, whatever is connected to it.
+func (s *Subject) restartAlone(ctx context.Context, r *running) error {
+	r.act.Lock()
+	defer r.act.Unlock()
+	r.expect(true)
+	defer r.expect(false)
+	if err := s.restart(ctx, r); err != nil {
+		return fmt.Errorf("restarting service %s: %w", r.Name, err)
+	}
+	r.begins()
+	if err := s.await(ctx, r); err != nil { // it may still run: the site's own scripts must find it
+		return joinErrors(err, s.writePID(r))
+	}
+	s.watch(r)
+	return s.writePID(r)
+}
+
+// restart ends and starts a service; it does not wait until it answers.
+func (s *Subject) restart(ctx context.Context, r *running) error {
+	switch r.Method() {
+	case target.ByUnit:
+		return s.command(ctx, "systemctl restart "+host.Quote(r.Unit))
+	case target.ByCommand:
+		if r.Commands.Restart != "" {
+			return s.command(ctx, r.Commands.Restart)
+		}
+		if r.process() != nil {
+			if err := s.command(ctx, r.Commands.Stop); err != nil {
+				return err
+			}
+		}
+		return s.command(ctx, r.Commands.Start)
+	case target.ByParent:
+		return s.byParent(ctx, r)
+	}
+	return s.byProcess(ctx, r)
+}
+
+// byProcess ends the process and starts it as it was found.
+func (s *Subject) byProcess(ctx context.Context, r *running) error {
+	spec, err := s.specOf(r)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	held := r.held
+	r.held = nil
+	r.mu.Unlock()
+	var pid int
+	var status <-chan string
+	if held != nil {
+		pid, status, err = held.Go(ctx, spec)
+	} else {
+		pid, status, err = keeper.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.files)
+	}
+	if err != nil {
+		return err
+	}
+	p, err := processes.ReadProcess(s.host, pid)
+	if err != nil { // a daemon's first process may have ended already
+		p = nil
+	}
+	r.mu.Lock()
+	r.proc, r.status = p, status
+	r.mu.Unlock()
+	return s.forgetOriginals(r.Service)
+}
+
+// byParent ends the process and waits for the one that its supervisor starts.
+func (s *Subject) byParent(ctx context.Context, r *running) error {
+	old := r.process()
+	if e := r.endOf(syscall.SIGTERM); e != nil {
+		if err := endHere(ctx, *e); err != nil {
+			return err
+		}
+	}
+	for end := time.Now().Add(serviceWait); ; {
+		if err := s.refind(r); err == nil {
+			if p := r.process(); old == nil || p.PID != old.PID || p.Started != old.Started {
+				return nil
+			}
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("its supervisor did not start it again within %v", serviceWait)
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// endHere ends a process from this process.
+func endHere(ctx context.Context, e keeper.End) error {
+	done := make(chan error, 1)
+	go func() { done <- e.Do() }()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case err := <-done:
+		return err
+	}
+}
+
+// commandWait limits the time of one command of the file.
+const commandWait = 5 * time.Minute
+
+// A CommandError is a command that failed.
+type CommandError struct {
+	Command, Output string
+	Status          int
+}
+
+func (e *CommandError) Error() string {
+	return fmt.Sprintf("the command %q ended with status %d: %s", e.Command, e.Status, e.Output)
+}
+
+// command runs a shell command of the file.
+func (s *Subject) command(ctx context.Context, text string, env ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, commandWait)
+	defer cancel()
+	res, err := s.host.Exec(ctx, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Env: append(os.Environ(), env...), Dir: s.dir()})
+	if err != nil {
+		return err
+	}
+	if res.Status != 0 {
+		return &CommandError{text, firstLines(res.Output), res.Status}
+	}
+	return nil
+}
+
+// firstLines is the begin of an output, printable.
+func firstLines(b []byte) string {
+	text := strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(strings.TrimSpace(string(b)), "?"))
+	if r := []rune(text); len(r) > 1000 {
+		text = string(r[:1000]) + "…"
+	}
+	return text
+}
+
+// refind finds the process of a service again.
+func (s *Subject) refind(r *running) error {
+	if p := r.process(); p != nil && p.Alive(s.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
+		return nil // a job: it is found by its process
+	}
+	m, err := processes.Read(s.host)
+	if err != nil {
+		return err
+	}
+	p, err := Find(m, r.Service)
+	if err != nil {
+		return err
+	}
+	r.set(p)
+	return nil
+}
+
+// writePID writes the id of the process into the files that held that of the process
+// before: scripts and supervisors of the site end the service by them. A file that the
+// service writes itself has the new id by now, because the service answers.
+func (s *Subject) writePID(r *running) error {
+	p := r.process()
+	if r.PIDFile == "" || p == nil || r.Method() != target.ByProcess {
+		return nil
+	}
+	before := r.filed
+	r.filed = p.PID
+	siblings, _ := s.host.Glob(filepath.Join(filepath.Dir(r.PIDFile), "*.pid")) // the pattern is well formed
+	for _, path := range append(siblings, r.PIDFile) {
+		b, err := s.host.Read(path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("reading the process id of service %s: %w", r.Name, err)
+		}
+		old := strings.TrimSpace(string(b))
+		writesItself := r.Engine == iikanji.EngineNginx || r.Engine.MySQLFamily()
+		if _, err := strconv.Atoi(old); err != nil || old == strconv.Itoa(p.PID) ||
+			old != strconv.Itoa(before) && (path != r.PIDFile || writesItself) { // of another service
+			continue
+		}
+		if err := s.host.Write(path, []byte(strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)), 0o644); err != nil {
+			return fmt.Errorf("writing the process id of service %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// Kill implements field.Subject. A service that iikanji starts itself is started
+// also if iikanji ends before it does so.
+func (s *Subject) Kill(ctx context.Context) error {
+	var errs []error
+	for _, name := range s.names {
+		r := s.services[name]
+		r.act.Lock()
+		r.expect(true)
+		if err := s.kill(ctx, r); err != nil {
+			errs = append(errs, fmt.Errorf("killing service %s: %w", name, err))
+		}
+		r.act.Unlock()
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Subject) kill(ctx context.Context, r *running) error {
+	e := r.endOf(syscall.SIGKILL)
+	if e == nil {
+		return nil
+	}
+	if r.Method() != target.ByProcess {
+		if err := endHere(ctx, *e); err != nil {
+			return err
+		}
+		r.set(nil)
+		return nil
+	}
+	spec, err := s.specOf(r)
+	if err != nil {
+		return err
+	}
+	held, err := keeper.Hold(ctx, *e, spec, r.files)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.held, r.proc = held, nil
+	r.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,163 @@
+package livesite
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/facts"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// A running is one service with its process of this moment, and how the process
+// was found at first. A restart starts it as it was found at first.
+type running struct {
+	*target.Service
+	spec   keeper.Spec
+	files  [3]*os.File
+	notes  []string // what a restart cannot take over
+	script *processes.Process
+	// act is locked for a restart: one at a time.
+	act sync.Mutex
+
+	// filed is the id of the process that the service's pid files held last. Only a
+	// restart reads and sets it.
+	filed int
+
+	mu     sync.Mutex
+	proc   *processes.Process // nil while the service is down
+	since  time.Time          // the last start by iikanji; zero for none
+	asked  bool               // its end was asked for
+	held   *keeper.Handle     // not nil: the process was ended and waits to be started
+	status <-chan string      // how the process ended; nil for one that iikanji did not start
+}
+
+// safes are scripts that start a database server again when it was killed.
+var safes = []string{"mysqld_safe", "mariadbd-safe", "safe_mysqld"}
+
+// found takes down how a service runs.
+func found(ctx context.Context, m *processes.Machine, s *target.Service) (*running, error) {
+	if s.InFiles() {
+		return &running{Service: s}, nil
+	}
+	p, err := Find(m, s)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{Service: s, proc: p, filed: p.PID}
+	if parent := m.Processes[p.Parent]; parent != nil {
+		for _, name := range safes {
+			if strings.Contains(parent.Command(), name) {
+				r.script = parent
+			}
+		}
+	}
+	if s.Method() != target.ByProcess {
+		return r, nil
+	}
+	r.spec, r.files, r.notes, err = keeper.Found(p)
+	if err != nil {
+		return nil, fmt.Errorf("service %s: %w", s.Name, err)
+	}
+	r.askRedis(ctx)
+	return r, nil
+}
+
+// askRedis asks a Redis how it is started: it has written a title over its command line,
+// and with that it would listen at its default port, for all. Where it does not answer, it
+// is not restarted; see titled.
+func (r *running) askRedis(ctx context.Context) {
+	if r.Engine != iikanji.EngineRedis || !hasTitle(r.spec.Args) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, oneAsk)
+	defer cancel()
+	network, address := "tcp", r.Listen
+	if r.Socket != "" {
+		network, address = "unix", r.Socket
+	}
+	program, args, err := facts.RedisStart(ctx, host.Local{}, network, address)
+	if err != nil {
+		r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: %v", err))
+		return
+	}
+	// A Redis that was found by PATH believes to be in its working folder.
+	for _, path := range []string{program, filepath.Join(filepath.Dir(r.spec.Path), filepath.Base(program))} {
+		if sameFile(path, r.spec.Path) {
+			r.spec.Path, r.spec.Args = path, args
+			return
+		}
+	}
+	r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s", program, r.spec.Path))
+}
+
+func sameFile(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+func (r *running) close() {
+	for _, f := range r.files {
+		if f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+// process is the process of this moment, nil if the service is down.
+func (r *running) process() *processes.Process {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.proc
+}
+
+func (r *running) set(p *processes.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.proc = p
+}
+
+// begins notes that the service was started.
+func (r *running) begins() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.since = time.Now()
+}
+
+// expect notes that the end of the process is asked for.
+func (r *running) expect(on bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.asked = on
+}
+
+// stopWait is how long a service may take to end before it is killed.
+const stopWait = 30 * time.Second
+
+// endOf describes how the process is ended.
+func (r *running) endOf(sig syscall.Signal) *keeper.End {
+	p := r.process()
+	if p == nil {
+		return nil
+	}
+	e := &keeper.End{PID: p.PID, Started: p.Started, Signal: sig, Wait: stopWait}
+	if r.script != nil {
+		// After SIGTERM of the server the script ends by itself; after SIGKILL it
+		// would start the server again.
+		e.Others = append(e.Others, keeper.Other{PID: r.script.PID, Started: r.script.Started, First: sig == syscall.SIGKILL})
+	}
+	return e
+}

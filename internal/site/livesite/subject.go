@@ -1,0 +1,221 @@
+package livesite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// Options are what a site is opened with.
+type Options struct {
+	File *target.File
+	// Dir is the work folder: for files that iikanji writes and that are not part
+	// of the site.
+	Dir string
+	// Progress is called with what goes on, a line at a time; nil for no one.
+	Progress func(line string)
+	// Ended is called when a service has ended that has no candidate on trial. Without
+	// it, the context of Use ends then.
+	Ended func(err error)
+	// Partly opens a site of which services do not run, without these: an undo needs
+	// only those that its changes concern.
+	Partly bool
+}
+
+// A Subject is a site that runs already.
+type Subject struct {
+	options  Options
+	host     host.Host
+	names    []string // of the services, in the file's order
+	services map[string]*running
+	site     *change.Site
+	dbs      []*sql.DB
+	deaths   *field.Deaths
+	backing  backing
+	builds   *builds
+
+	ctx     context.Context // until Close
+	cancel  context.CancelFunc
+	died    context.CancelCauseFunc // nil without Use
+	watches sync.WaitGroup
+
+	mu   sync.Mutex
+	logs map[string]string // access logs that sensors write, by service
+
+	history *history.History // of changes of logs; nil for none
+}
+
+var _ field.Subject = (*Subject)(nil)
+
+// Open finds every service of a site and wires it.
+func Open(ctx context.Context, o Options) (_ *Subject, err error) {
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	s := &Subject{options: o, services: map[string]*running{}, deaths: &field.Deaths{}, logs: map[string]string{}}
+	s.host = &loginHost{subject: s}
+	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.Close())
+		}
+	}()
+	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the work folder: %w", err)
+	}
+	m, err := processes.Read(host.Local{})
+	if err != nil {
+		return nil, err
+	}
+	var missing []error
+	for i := range o.File.Services {
+		service := &o.File.Services[i]
+		r, err := found(ctx, m, service)
+		if down := (*NotRunningError)(nil); o.Partly && errors.As(err, &down) {
+			o.Progress(fmt.Sprintf("%v; changes of it cannot be undone until it runs", down))
+			continue
+		}
+		if err != nil {
+			missing = append(missing, err)
+			continue
+		}
+		for _, note := range r.notes {
+			o.Progress(fmt.Sprintf("service %s: %s", service.Name, note))
+		}
+		s.names = append(s.names, service.Name)
+		s.services[service.Name] = r
+	}
+	if len(missing) > 0 {
+		return nil, errors.Join(missing...)
+	}
+	s.builds = newBuilds(o.Dir)
+	return s, s.wire(ctx)
+}
+
+// Close closes the connections to the site, which goes on.
+func (s *Subject) Close() error {
+	s.cancel()
+	s.watches.Wait()
+	var errs []error
+	for _, db := range s.dbs {
+		errs = append(errs, db.Close())
+	}
+	for _, r := range s.services {
+		r.close()
+	}
+	return errors.Join(errs...)
+}
+
+// joinErrors is errors.Join, which keeps a single error as it is.
+func joinErrors(err, other error) error {
+	if other == nil {
+		return err
+	}
+	return errors.Join(err, other)
+}
+
+// withCause adds the death of a service, which is the reason then.
+func withCause(ctx context.Context, err error) error {
+	var died *DiedError
+	if cause := context.Cause(ctx); errors.As(cause, &died) && !errors.Is(err, cause) {
+		return errors.Join(cause, err)
+	}
+	return err
+}
+
+// dir is the folder of the file, in which its commands run.
+func (s *Subject) dir() string { return filepath.Dir(s.options.File.Path) }
+
+// File is the description of the site.
+func (s *Subject) File() *target.File { return s.options.File }
+
+// Target implements field.Subject.
+func (s *Subject) Target() iikanji.Target {
+	t := s.options.File.Target()
+	groups := s.Groups()
+	for i := range t.Services {
+		service := &t.Services[i]
+		service.PIDs = groups[service.Name]
+		if log := s.sensorLog(service.Name); log != "" {
+			service.Logs = append([]iikanji.Log{{Kind: "access", Path: log}}, service.Logs...)
+		}
+	}
+	return t
+}
+
+// Site implements field.Subject.
+func (s *Subject) Site() *change.Site { return s.site }
+
+// URL implements field.Subject.
+func (s *Subject) URL() string { return s.options.File.URL }
+
+// Deaths implements field.Subject.
+func (s *Subject) Deaths() *field.Deaths { return s.deaths }
+
+// Groups implements field.Subject.
+func (s *Subject) Groups() map[string][]int {
+	groups := map[string][]int{}
+	for name, r := range s.services {
+		if p := r.process(); p != nil && p.Alive(host.Local{}) {
+			groups[name] = []int{p.PID}
+		}
+	}
+	return groups
+}
+
+// Refresh implements field.Subject.
+func (s *Subject) Refresh(ctx context.Context, service string) error {
+	r, ok := s.services[service]
+	if !ok {
+		return fmt.Errorf("no service %q", service)
+	}
+	if err := s.build(ctx, r); err != nil {
+		return err
+	}
+	if err := s.Restart(ctx, service); err != nil {
+		return err
+	}
+	if err := s.restartTwins(ctx, r); err != nil {
+		return err
+	}
+	return s.refreshKept(ctx, r)
+}
+
+// AccessLog is the access log of the web server at the site's URL, "" for none.
+func (s *Subject) AccessLog() string {
+	for _, service := range s.Target().WithRole(iikanji.RoleWeb) {
+		if log := service.LogPath("access"); log != "" {
+			return log
+		}
+	}
+	return ""
+}
+
+func (s *Subject) sensorLog(service string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.logs[service]
+}
+
+// envFile is the file with variables that changes set for a service; "" where
+// iikanji does not start the service itself.
+func (s *Subject) envFile(service *target.Service) string {
+	if service.Method() != target.ByProcess || service.Role != iikanji.RoleApp {
+		return ""
+	}
+	return filepath.Join(s.envFolder(), service.Name+".env")
+}
+
+func (s *Subject) envFolder() string { return filepath.Join(s.options.Dir, "env") }

@@ -1,0 +1,158 @@
+package observe
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// A Diagnosis is the findings of an observed run, best first.
+type Diagnosis struct {
+	Run      *iikanji.Run      `json:"run"`
+	Sensors  []Sensor          `json:"sensors"`
+	Findings []iikanji.Finding `json:"findings"`
+	// Statements are the seconds of the binding resource that all statements took,
+	// and their waits for lock files. The gains of DB findings are shares of it.
+	// CPU are the seconds of all cores. The gains of other findings are shares of it.
+	Statements float64  `json:"statement_seconds"`
+	CPU        float64  `json:"cpu_seconds"`
+	Binding    string   `json:"binding"` // the resource that the run had too little of, "" for none
+	Databases  []string `json:"-"`       // names of all databases
+	// Executors are the services whose CPU time statements cost: the database servers,
+	// and the apps where a database is a library in them.
+	Executors []string `json:"-"`
+	// Plans of the heaviest statements.
+	QueryPlans map[QueryPlanKey]iikanji.QueryPlan `json:"plans,omitempty"`
+}
+
+// A QueryPlanKey is a statement of one database. The digest ends in
+// iikanji.TypicalSuffix for the query plan of a median example.
+type QueryPlanKey struct{ Service, Schema, Digest string }
+
+// MarshalText joins the parts with "/".
+func (k QueryPlanKey) MarshalText() ([]byte, error) {
+	return []byte(k.Service + "/" + k.Schema + "/" + k.Digest), nil
+}
+
+// UnmarshalText reads what MarshalText wrote. A schema may contain "/".
+func (k *QueryPlanKey) UnmarshalText(b []byte) error {
+	service, rest, ok := strings.Cut(string(b), "/")
+	i := strings.LastIndexByte(rest, '/')
+	if !ok || i < 0 {
+		return fmt.Errorf("%.100q is not SERVICE/SCHEMA/DIGEST", b)
+	}
+	k.Service, k.Schema, k.Digest = service, rest[:i], rest[i+1:]
+	return nil
+}
+
+// QueryPlansByDigest are the query plans under the digests as findings name them: with " of "
+// and the service if the target has several databases.
+func (d *Diagnosis) QueryPlansByDigest() map[string]iikanji.QueryPlan {
+	out := map[string]iikanji.QueryPlan{}
+	for k, p := range d.QueryPlans {
+		digest, typical := strings.CutSuffix(k.Digest, iikanji.TypicalSuffix)
+		if len(d.Databases) > 1 {
+			digest += " of " + k.Service
+		}
+		if typical {
+			digest += iikanji.TypicalSuffix
+		}
+		out[digest] = p
+	}
+	return out
+}
+
+// Orient derives findings from an observation and facts. What a red sensor saw is
+// not used at all; a finding BEN103 reports the sensor. A sensor that is red for
+// one service leaves those of other services as they are.
+func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
+	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors}
+	in := cause.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
+	addBlind(&in, ob.Sensors)
+	for _, p := range ob.Profiles {
+		if !in.Seen(p) {
+			continue
+		}
+		in.Profiles = append(in.Profiles, p)
+		if p.Source == iikanji.Slow {
+			for _, r := range p.Rows {
+				d.Statements += r.Total.Seconds()
+			}
+		}
+	}
+	d.Databases, d.Executors = in.Databases(), in.StatementServices()
+	d.QueryPlans = queryPlansOf(known, in.Profiles)
+	d.Statements = d.Statements*in.StatementWeight() + in.LockFileSeconds()
+	var err error
+	d.Findings, err = cause.All(in)
+	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
+	if b := in.Binding(); b.Resource != "" {
+		d.Binding = b.Resource + " (" + b.Who + ")"
+	}
+	return d, err
+}
+
+// addBlind adds the red sensors. A source is blind as a whole if no sensor of it is
+// green.
+func addBlind(in *cause.Input, sensors []Sensor) {
+	green := map[iikanji.Source]bool{}
+	for _, s := range sensors {
+		green[s.Source] = green[s.Source] || s.Green
+	}
+	for _, s := range sensors {
+		switch why, there := in.BlindWhy[s.Source]; {
+		case s.Green:
+		case green[s.Source]:
+			target := s.Target
+			if s.Source == iikanji.Host { // the sensor of this machine names no host
+				target = cmp.Or(target, thisMachine)
+			}
+			in.BlindAt = append(in.BlindAt, cause.Blindness{Source: s.Source, Target: target, Why: s.Why()})
+		case there:
+			in.BlindWhy[s.Source] = why + "; " + s.Why()
+		default:
+			in.Blind = append(in.Blind, s.Source)
+			in.BlindWhy[s.Source] = s.Why()
+		}
+	}
+}
+
+// queryPlansOf are the query plans among the facts. A query plan is only displayed: the diagnosis is
+// valid without one that cannot be read.
+func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPlanKey]iikanji.QueryPlan {
+	schemas := map[[2]string]string{} // by service and digest
+	for _, p := range profiles {
+		for _, r := range p.Rows {
+			if p.Source == iikanji.Slow && r.Query != nil {
+				schemas[[2]string{p.Target, r.Query.Digest}] = r.Query.DB
+			}
+		}
+	}
+	out := map[QueryPlanKey]iikanji.QueryPlan{}
+	for _, f := range known {
+		var p iikanji.QueryPlan
+		if f.Topic != iikanji.TopicQueryPlan || json.Unmarshal([]byte(f.Value), &p) != nil {
+			continue
+		}
+		digest := strings.TrimSuffix(f.Key, iikanji.TypicalSuffix)
+		out[QueryPlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
+	}
+	return out
+}
+
+// Of returns the seconds that a finding's gain is a share of.
+func (d *Diagnosis) Of(f iikanji.Finding) float64 {
+	if d.OfStatements(f) {
+		return d.Statements
+	}
+	return d.CPU
+}
+
+// OfStatements reports whether a finding's gain is in seconds of statements.
+func (d *Diagnosis) OfStatements(f iikanji.Finding) bool {
+	return strings.HasPrefix(string(f.Code), "DB") || d.Statements > 0 && cause.OfStatements(f.Code)
+}
