@@ -134,7 +134,7 @@ MODEL = ./internal/rewrite/sqlcache
 # configurations and sources, tables of runs, and the tests of this repository as a whole.
 # Only the tests in CONCURRENT, which are in CONCURRENTIN, start goroutines, and run with the
 # detector (TestComputing checks that). So does a whole search: TestTuneUnderLoad.
-COMPUTING = ./internal/rewrite . ./internal/proof/tune ./internal/cause ./internal/proof/attribute ./internal/change/appenv ./internal/machine/appserver ./internal/change/nginxedit ./internal/logs/errorlog ./internal/rewrite/gosource ./internal/machine/hostproc ./internal/contest/ladder ./internal/lang/nginx ./internal/show/summary ./internal/show/timeline ./internal/site/window ./internal/lang/sourcedb
+COMPUTING = ./internal/rewrite ./internal/policy ./internal/proof/tune ./internal/cause ./internal/proof/attribute ./internal/change/appenv ./internal/machine/appserver ./internal/change/nginxedit ./internal/logs/errorlog ./internal/rewrite/gosource ./internal/machine/hostproc ./internal/contest/ladder ./internal/lang/nginx ./internal/show/summary ./internal/show/timeline ./internal/site/window ./internal/lang/sourcedb
 CONCURRENT = ^(TestSource|TestPlantedFaults|TestServersAsNginxTakesThem)$$
 CONCURRENTIN = ./internal/proof/tune ./internal/cause
 
@@ -167,7 +167,7 @@ LONG = ^TestLadders$$|^TestExamplesAsWritten$$|^TestHelpTopics$$|^TestExamplesPa
 LONGIN = ./cmd/iikanji ./internal/change/ddl ./internal/logs/accesslog ./internal/logs/slowlog ./internal/show/ui
 
 # Packages that do not run whole with the race detector, or later.
-APART = -e '^github.com/iikanji/iikanji$$' $(patsubst ./%,-e '/%$$',$(filter-out .,$(SERIAL) $(MODEL) $(COMPUTING) $(KINDS) $(ARENAS) $(LATER)))
+APART = $(patsubst ./%,-e '/%$$',$(SERIAL) $(MODEL) $(COMPUTING) $(KINDS) $(ARENAS) $(LATER))
 
 # lint runs go vet: the part of it that go test runs has nothing to add. Nothing reads the
 # debug information of the test programs, which is a third of the work of linking them.

@@ -1,4 +1,4 @@
-package iikanji_test
+package policy_test
 
 import (
 	"encoding/json"

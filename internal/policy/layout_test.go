@@ -1,4 +1,4 @@
-package iikanji_test
+package policy_test
 
 import (
 	"encoding/json"
@@ -104,6 +104,7 @@ var layout = map[string][]string{
 	"scripts/*":                                {"internal/contest/arena/kit/files"}, // programs of make check
 	"cmd/*":                                    {"*"},
 	"internal/site/goprofile":                  {"words"}, // CPU profiles of Go apps
+	"internal/policy":                          {},        // tests of the repository; nothing imports it
 }
 
 type pkg struct {

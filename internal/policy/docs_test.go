@@ -1,4 +1,4 @@
-package iikanji_test
+package policy_test
 
 import (
 	"bytes"
@@ -358,7 +358,7 @@ func TestCommentPaths(t *testing.T) {
 	files := repository(t)
 	named := 0
 	for _, file := range files {
-		if !strings.HasSuffix(file, ".go") || file == "docs_test.go" {
+		if !strings.HasSuffix(file, ".go") || file == "internal/policy/docs_test.go" {
 			continue
 		}
 		source, err := os.ReadFile(file)
@@ -378,10 +378,10 @@ func TestCommentPaths(t *testing.T) {
 
 // TestDocsCatches proves that the comparison can fail.
 func TestDocsCatches(t *testing.T) {
-	files := []string{"internal", "internal/proof/judge", "internal/proof/judge/judge.go", "docs/method.md", "layout_test.go"}
+	files := []string{"internal", "internal/proof/judge", "internal/proof/judge/judge.go", "docs/method.md", "internal/policy/layout_test.go"}
 	known := map[string]map[string]bool{"": {"make": true, "lineReaders": true}, "change": {"Kind": true}}
-	const quote = "<!-- quote layout_test.go packageName -->\n```go\n"
-	all, err := declarations("layout_test.go")
+	const quote = "<!-- quote internal/policy/layout_test.go packageName -->\n```go\n"
+	all, err := declarations("internal/policy/layout_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -392,8 +392,8 @@ func TestDocsCatches(t *testing.T) {
 		{"`internal/<name>/none.go`", "there is no internal/<name>/none.go"},
 		{"[m](nomethod.md#x)", "there is no docs/nomethod.md"},
 		{quote + all["packageName"] + "```\n", ""},
-		{quote + all["rule"] + "```\n", "the quotation of layout_test.go (packageName) differs from the source"},
-		{"<!-- quote layout_test.go nothing -->\n```go\nx\n```\n", "layout_test.go has no nothing"},
+		{quote + all["rule"] + "```\n", "the quotation of internal/policy/layout_test.go (packageName) differs from the source"},
+		{"<!-- quote internal/policy/layout_test.go nothing -->\n```go\nx\n```\n", "internal/policy/layout_test.go has no nothing"},
 		{"text\n```go\nx := 1\n```\n", "1 blocks of Go code, 0 of them are quotations"},
 		{"```sh\nmake lint  # words\ngo test ./internal/proof/judge/... -run x\n```\n", ""},
 		{"```sh\nmake tea\n```\n", "the Makefile has no target tea"},
