@@ -23,7 +23,7 @@ func TestWebapp(t *testing.T) {
 	if got := w.MustRead("go/go.mod"); string(got) != "module x" {
 		t.Errorf("go.mod: %q", got)
 	}
-	for _, name := range []string{"_go", "_go/main.go", "go/none", "/go", "."} {
+	for _, name := range []string{"_go", "_go/main.go", "go/none", "/go", "../files"} {
 		if _, err := w.Open(name); err == nil {
 			t.Errorf("%s opens", name)
 		}
