@@ -8,13 +8,13 @@ import (
 	"syscall"
 
 	"github.com/iikanji/iikanji/internal/contest/stack"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 func main() {
 	maybeVet(os.Args)
 	stack.MaybeSupervise()
-	keeper.MaybeKeep()
+	process.MaybeKeep()
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }

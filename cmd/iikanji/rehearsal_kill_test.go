@@ -18,7 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // rehearsingSteps prints each step of a restart rehearsal before it begins.
@@ -38,7 +38,7 @@ func (s rehearsingSteps) Restart(ctx context.Context, service string) error {
 // search does at its end.
 func rehearseOfTests() {
 	stack.MaybeSupervise()
-	keeper.MaybeKeep()
+	process.MaybeKeep()
 	e := systemEnv()
 	a, err := findTarget("shop")
 	if err == nil {

@@ -14,14 +14,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/iikanji/iikanji/internal/contest/stack"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
-	keeper.MaybeKeep()
+	process.MaybeKeep()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests, "rehearse": rehearseOfTests})
 }
 
@@ -38,7 +38,7 @@ const (
 func mainOfTests() {
 	maybeVet(os.Args)
 	stack.MaybeSupervise()
-	keeper.MaybeKeep()
+	process.MaybeKeep()
 	e := systemEnv()
 	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
 		if text := os.Getenv(name); text != "" {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	processes "github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/doctor"
 	"github.com/iikanji/iikanji/internal/site/observe"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -181,7 +181,7 @@ func siteDoctor(t *testing.T, s *targettest.Site, place []string) {
 func outlives(t *testing.T, s *targettest.Site) {
 	t.Helper()
 	for _, name := range []string{"nginx", "counter", "tidy", "db"} {
-		p, err := processes.ReadProcess(host.Local{}, s.PID(name))
+		p, err := process.ReadProcess(host.Local{}, s.PID(name))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		} else if p.Parent == os.Getpid() {

@@ -10,11 +10,11 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // app makes a service of a process that computes answers.
-func (s *search) app(p *processes.Process, address string) *service {
+func (s *search) app(p *process.Process, address string) *service {
 	if svc := s.byPID[p.PID]; svc != nil {
 		return svc
 	}
@@ -48,7 +48,7 @@ var interpreters = map[string]iikanji.Engine{"node": iikanji.EngineNode, "nodejs
 	"python": iikanji.EnginePython, "gunicorn": iikanji.EnginePython, "uwsgi": iikanji.EnginePython, "uvicorn": iikanji.EnginePython}
 
 // kindOf recognizes the engine of an app, and a name for it.
-func kindOf(p *processes.Process) (iikanji.Engine, string, program) {
+func kindOf(p *process.Process) (iikanji.Engine, string, program) {
 	base := filepath.Base(p.Program)
 	// The link in /proc leads to the running program also after its file was replaced.
 	if info, err := buildinfo.ReadFile(fmt.Sprintf("/proc/%d/exe", p.PID)); err == nil {
@@ -74,7 +74,7 @@ func kindOf(p *processes.Process) (iikanji.Engine, string, program) {
 
 // titled is the first word of the title that a program has written over its command line,
 // such as unicorn; base without a title.
-func titled(p *processes.Process, base string) string {
+func titled(p *process.Process, base string) string {
 	words := strings.Fields(p.Command())
 	if len(p.Args) == 0 || !strings.Contains(p.Args[0], " ") || len(words) == 0 {
 		return base
@@ -84,7 +84,7 @@ func titled(p *processes.Process, base string) string {
 
 // entryOf is the script or module that an interpreter runs: the first argument
 // that is not an option.
-func entryOf(p *processes.Process) string {
+func entryOf(p *process.Process) string {
 	for i, a := range p.Args {
 		if i == 0 || a == "" {
 			continue
@@ -175,7 +175,7 @@ func (s *search) connected(pid int) []string {
 
 // connectedBy lists the addresses on this machine to which sockets of a process are
 // connected, but for connections to the process itself.
-func (s *search) connectedBy(p *processes.Process, sockets map[uint64]string) []string {
+func (s *search) connectedBy(p *process.Process, sockets map[uint64]string) []string {
 	if len(sockets) == 0 {
 		return nil
 	}

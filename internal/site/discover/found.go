@@ -11,7 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -57,7 +57,7 @@ func (f *Found) Text() string { return target.Print(f.File, f.Notes) }
 type search struct {
 	Options
 	host host.Host
-	m    *processes.Machine
+	m    *process.Machine
 	out  *Found
 	// others are URLs of the only web server beside s.URL, where none was given.
 	others []string
@@ -70,7 +70,7 @@ type search struct {
 // A service is a service with what is needed while the search goes on.
 type service struct {
 	target.Service
-	proc *processes.Process
+	proc *process.Process
 	env  []string // of the process; may hold secrets
 	dsns []dsn
 	// asks are what its source leaves open; reached: the database was asked.
@@ -95,14 +95,14 @@ func (s *search) todo(format string, args ...any) {
 }
 
 // add makes a service of a process, with a name of its own.
-func (s *search) add(p *processes.Process, role iikanji.Role, engine iikanji.Engine, name string) *service {
+func (s *search) add(p *process.Process, role iikanji.Role, engine iikanji.Engine, name string) *service {
 	svc := &service{Service: target.Service{Role: role, Engine: engine, Program: p.Program, Unit: p.Unit}, proc: p}
 	if p.Unit != "" {
 		name = strings.TrimSuffix(p.Unit, ".service")
 	}
 	svc.Name = s.unique(plainName(name))
 	svc.PIDFile = s.pidFile(p)
-	svc.env, _ = processes.Env(s.host, p.PID) // of another user's process it cannot be read
+	svc.env, _ = process.Env(s.host, p.PID) // of another user's process it cannot be read
 	if p.Parent != 0 && p.Unit == "" {
 		svc.restart(s.m)
 	}
@@ -115,7 +115,7 @@ func (s *search) add(p *processes.Process, role iikanji.Role, engine iikanji.Eng
 var supervisors = []string{"supervisord", "runsv", "s6-supervise", "circusd", "monit", "god", "daemontools", "supervise", "perpd"}
 
 // restart finds how the service is restarted.
-func (svc *service) restart(m *processes.Machine) {
+func (svc *service) restart(m *process.Machine) {
 	parent := m.Processes[svc.proc.Parent]
 	if parent == nil {
 		return
@@ -152,7 +152,7 @@ func (s *search) unique(name string) string {
 
 // pidFile finds a file that holds the id of a process, in the folders where
 // scripts put them.
-func (s *search) pidFile(p *processes.Process) string {
+func (s *search) pidFile(p *process.Process) string {
 	dirs := []string{p.Dir, filepath.Join(p.Dir, "run"), filepath.Join(p.Dir, "tmp"), filepath.Dir(p.Program), filepath.Dir(p.Dir), filepath.Join(filepath.Dir(p.Dir), "run"), "/run"}
 	dirs = append(dirs, s.namedFolders(p)...)
 	seen := map[string]bool{"": true, ".": true}
@@ -178,9 +178,9 @@ const mostNamed = 60
 // namedFolders are the folders, and the folders run beside and below them, of the paths in
 // the arguments and the environment of a process. A supervisor often keeps a site's process
 // ids beside its configuration and its logs.
-func (s *search) namedFolders(p *processes.Process) (out []string) {
+func (s *search) namedFolders(p *process.Process) (out []string) {
 	words := slices.Clone(p.Args)
-	env, _ := processes.Env(s.host, p.PID) // of another user's process it cannot be read
+	env, _ := process.Env(s.host, p.PID) // of another user's process it cannot be read
 	for _, word := range append(words, env...) {
 		if _, value, ok := strings.Cut(word, "="); ok {
 			word = value
@@ -201,11 +201,11 @@ func (s *search) namedFolders(p *processes.Process) (out []string) {
 // found, or its first one.
 func (s *search) listens(svc *service, by string) {
 	all := s.m.Of(svc.proc.PID)
-	i := slices.IndexFunc(all, func(l processes.Listen) bool {
+	i := slices.IndexFunc(all, func(l process.Listen) bool {
 		return l.Name() == by || by != "" && s.m.Owner(by) == svc.proc && reaches(l, by)
 	})
 	if i < 0 {
-		i = slices.IndexFunc(all, func(l processes.Listen) bool { return l.Path == "" })
+		i = slices.IndexFunc(all, func(l process.Listen) bool { return l.Path == "" })
 	}
 	if i < 0 && len(all) > 0 {
 		i = 0
@@ -222,7 +222,7 @@ func (s *search) listens(svc *service, by string) {
 }
 
 // reaches reports whether a TCP socket has the port of an address.
-func reaches(l processes.Listen, address string) bool {
+func reaches(l process.Listen, address string) bool {
 	i := strings.LastIndexByte(address, ':')
 	return l.Path == "" && i >= 0 && address[i+1:] == strconv.Itoa(int(l.Address.Port()))
 }

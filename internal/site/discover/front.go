@@ -11,7 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -35,7 +35,7 @@ func (e *AmbiguousError) Hints() []string {
 
 // Ask asks the machine.
 func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
-	m, err := processes.Read(h)
+	m, err := process.ReadMachine(h)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 }
 
 // front finds the process at the site's URL.
-func (s *search) front() (*processes.Process, string, error) {
+func (s *search) front() (*process.Process, string, error) {
 	if s.URL == "" {
 		return s.onlyFront()
 	}
@@ -113,9 +113,9 @@ func (e *NobodyError) Hints() []string {
 }
 
 // onlyFront finds the only web server of the machine.
-func (s *search) onlyFront() (*processes.Process, string, error) {
-	urls := map[*processes.Process][]string{}
-	var fronts []*processes.Process
+func (s *search) onlyFront() (*process.Process, string, error) {
+	urls := map[*process.Process][]string{}
+	var fronts []*process.Process
 	for _, l := range s.m.Listens {
 		if l.Path != "" || len(l.PIDs) == 0 {
 			continue
@@ -153,6 +153,6 @@ func (s *search) onlyFront() (*processes.Process, string, error) {
 	return fronts[0], address, nil
 }
 
-func isNginx(p *processes.Process) bool {
+func isNginx(p *process.Process) bool {
 	return slices.Contains([]string{"nginx", "openresty", "angie", "tengine"}, filepath.Base(p.Program)) || strings.HasPrefix(p.Command(), "nginx: master process ")
 }

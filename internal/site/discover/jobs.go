@@ -5,7 +5,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // clients are programs that people and tools use to talk to a database.
@@ -48,7 +48,7 @@ func (s *search) jobs() {
 
 // top is the first process of a program that has forked, as that of its workers. A
 // supervisor has another program, and is no part of the job that it keeps running.
-func (s *search) top(p *processes.Process) *processes.Process {
+func (s *search) top(p *process.Process) *process.Process {
 	for {
 		parent := s.m.Processes[p.Parent]
 		if parent == nil || parent.Program == "" || parent.Program != p.Program {

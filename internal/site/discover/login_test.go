@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -15,8 +15,8 @@ import (
 func TestOwnLogin(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	svc := &service{Service: target.Service{Listen: "0.0.0.0:3307"}, proc: &processes.Process{}}
-	s := &search{host: host.Local{}, m: &processes.Machine{}}
+	svc := &service{Service: target.Service{Listen: "0.0.0.0:3307"}, proc: &process.Process{}}
+	s := &search{host: host.Local{}, m: &process.Machine{}}
 	if got := s.logins(svc); len(got) != 0 {
 		t.Errorf("without a file and a socket: %+v", got)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // askLimit bounds the time of one program that is asked.
@@ -21,7 +21,7 @@ const askLimit = 10 * time.Second
 
 // web makes a service of an nginx, and of the apps behind it; nil for another
 // process.
-func (s *search) web(ctx context.Context, p *processes.Process, address string) *service {
+func (s *search) web(ctx context.Context, p *process.Process, address string) *service {
 	if !isNginx(p) {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s *search) behind(ctx context.Context, svc *service, to string) {
 
 // Dump asks a running nginx for its whole configuration: the same program with
 // the same options.
-func Dump(ctx context.Context, h host.Host, p *processes.Process) (*nginx.Config, error) {
+func Dump(ctx context.Context, h host.Host, p *process.Process) (*nginx.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	r, err := h.Exec(ctx, host.Command{Path: p.Program, Args: append([]string{"-T", "-q"}, NginxOptions(p)...), Dir: cmp.Or(p.Dir, "/")})
@@ -100,7 +100,7 @@ func Dump(ctx context.Context, h host.Host, p *processes.Process) (*nginx.Config
 
 // NginxOptions are the options of a running nginx that say which configuration
 // it has: -c and -p.
-func NginxOptions(p *processes.Process) []string {
+func NginxOptions(p *process.Process) []string {
 	words := strings.Fields(p.Command())
 	var out []string
 	for i, w := range words {
@@ -294,7 +294,7 @@ func (s *search) logsOf(ctx context.Context, svc *service, site *server) {
 
 // Compiled returns the prefix of a running nginx, and the access log that it
 // writes without being configured to, which may be relative to the prefix.
-func Compiled(ctx context.Context, h host.Host, p *processes.Process) (prefix, access string) {
+func Compiled(ctx context.Context, h host.Host, p *process.Process) (prefix, access string) {
 	prefix, access = "/usr/local/nginx", "logs/access.log"
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()

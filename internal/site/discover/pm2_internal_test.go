@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/machine/appserver"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -60,7 +60,7 @@ func TestPM2Commands(t *testing.T) {
 func TestNameOfTitle(t *testing.T) {
 	for title, want := range map[string]string{"unicorn master -c unicorn.rb": "unicorn", "puma 5.6.5 (tcp://0.0.0.0:80) [shop]": "puma", "gunicorn: master [app:app]": "gunicorn",
 		"PM2 v7.0.4: God Daemon (/home/shop/.pm2)": "PM2", "ruby": "ruby3.1"} {
-		p := &processes.Process{Program: "/usr/bin/ruby3.1", Args: []string{title}}
+		p := &process.Process{Program: "/usr/bin/ruby3.1", Args: []string{title}}
 		p.PID = os.Getpid() + 1<<22 // no such process
 		if _, name, _ := kindOf(p); name != want {
 			t.Errorf("%q: %q, want %q", title, name, want)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -42,9 +42,9 @@ func TestSiteURL(t *testing.T) {
 		if port == "" {
 			port = "80"
 		}
-		p := &processes.Process{Args: []string{"nginx"}}
+		p := &process.Process{Args: []string{"nginx"}}
 		others := []string{"http://127.0.0.1:9000", "http://localhost"}
-		s := &search{others: others, Options: Options{URL: c.given}, host: host.Local{}, m: &processes.Machine{}, out: &Found{File: &target.File{URL: c.given}}}
+		s := &search{others: others, Options: Options{URL: c.given}, host: host.Local{}, m: &process.Machine{}, out: &Found{File: &target.File{URL: c.given}}}
 		s.siteURL(&service{proc: p}, &server{conf: conf, port: port})
 		if got := s.out.File.URL; got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 )
@@ -45,8 +45,8 @@ const nodeApp = `const pool = require('mysql2').createPool({
 // asked is a search with one service in Node that works in a folder.
 func asked(dir string, env ...string) (*search, *service) {
 	svc := &service{Service: target.Service{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineNode},
-		proc: &processes.Process{Dir: dir, Program: "/usr/bin/node", Args: []string{"node", "server.js"}}, env: env}
-	s := &search{host: host.Local{}, m: &processes.Machine{}, out: &Found{File: &target.File{}, Notes: map[string]string{}}, byPID: map[int]*service{}, order: []*service{svc}}
+		proc: &process.Process{Dir: dir, Program: "/usr/bin/node", Args: []string{"node", "server.js"}}, env: env}
+	s := &search{host: host.Local{}, m: &process.Machine{}, out: &Found{File: &target.File{}, Notes: map[string]string{}}, byPID: map[int]*service{}, order: []*service{svc}}
 	return s, svc
 }
 
@@ -204,11 +204,11 @@ func tidy(`},
 	if all, err := json.Marshal(found); err != nil || strings.Contains(string(all)+text, targettest.Secret) {
 		t.Errorf("a secret is in the output (%v)", err)
 	}
-	p, err := processes.ReadProcess(host.Local{}, site.PID("counter"))
+	p, err := process.ReadProcess(host.Local{}, site.PID("counter"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := processes.Env(host.Local{}, p.PID)
+	env, err := process.Env(host.Local{}, p.PID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -49,7 +49,7 @@ type Options struct {
 type round struct {
 	Options
 	out []Check
-	m   *processes.Machine
+	m   *process.Machine
 	s   *livesite.Subject // nil if the site could not be opened
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/accesslog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -67,7 +67,7 @@ func plain(err error) error {
 
 // running finds the process of each service.
 func (d *round) running() {
-	m, err := processes.Read(host.Local{})
+	m, err := process.ReadMachine(host.Local{})
 	if err != nil {
 		d.bad(Failed, "", "processes", "", "%v", err)
 		return
@@ -181,7 +181,7 @@ func (d *round) configs(ctx context.Context) {
 }
 
 // ownDefaults reports whether a database reads its configuration file alone.
-func ownDefaults(m *processes.Machine, s *target.Service) bool {
+func ownDefaults(m *process.Machine, s *target.Service) bool {
 	p, err := livesite.Find(m, s)
 	return err == nil && slices.Contains(p.Args, "--defaults-file="+s.Config)
 }

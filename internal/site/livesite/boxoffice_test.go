@@ -20,7 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/appserver"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -43,7 +43,7 @@ func boxOffice(t *testing.T, ctx context.Context) (dir, url, source string) {
 			t.Errorf("stopping: %v\n%s", err, out)
 		}
 		// A restart writes the new process id where the site's own tools look for it.
-		if m, err := processes.Read(host.Local{}); err != nil {
+		if m, err := process.ReadMachine(host.Local{}); err != nil {
 			t.Error(err)
 		} else {
 			for _, p := range m.Processes {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -29,7 +29,7 @@ func TestSharedSource(t *testing.T) {
 	}
 	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, host: host.Local{}, services: map[string]*running{}}
 	s.builds = newBuilds(t.TempDir())
-	self, err := processes.ReadProcess(host.Local{}, os.Getpid()) // a restart looks for a process that is alive
+	self, err := process.ReadProcess(host.Local{}, os.Getpid()) // a restart looks for a process that is alive
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestTwins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	self, err := processes.ReadProcess(host.Local{}, os.Getpid())
+	self, err := process.ReadProcess(host.Local{}, os.Getpid())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/discover"
 )
 
@@ -119,7 +119,7 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 		return &NotRunningError{service, "its process, which has ended"}
 	}
 	old := map[int]uint64{}
-	before, err := processes.Read(s.host)
+	before, err := process.ReadMachine(s.host)
 	if err != nil {
 		return err
 	}
@@ -147,8 +147,8 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 
 // reloaded returns an error that names what is missing: new workers, or the end
 // of the old ones' listening.
-func (s *Subject) reloaded(p *processes.Process, old map[int]uint64) error {
-	m, err := processes.Read(s.host)
+func (s *Subject) reloaded(p *process.Process, old map[int]uint64) error {
+	m, err := process.ReadMachine(s.host)
 	if err != nil {
 		return err
 	}

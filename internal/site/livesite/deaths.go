@@ -8,8 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // A DiedError is a service that ended without being asked to.
@@ -47,7 +46,7 @@ func (s *Subject) watch(r *running) {
 	}
 	s.watches.Go(func() {
 		defer unix.Close(fd)
-		for !keeper.Ended(fd, 200*time.Millisecond) {
+		for !process.Ended(fd, 200*time.Millisecond) {
 			if s.ctx.Err() != nil {
 				return
 			}
@@ -57,7 +56,7 @@ func (s *Subject) watch(r *running) {
 }
 
 // ended notes the end of a process that was not asked for.
-func (s *Subject) ended(r *running, p *processes.Process) {
+func (s *Subject) ended(r *running, p *process.Process) {
 	status := r.lastStatus()
 	r.mu.Lock()
 	now, asked := r.proc, r.asked

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -28,7 +28,7 @@ func (e *NotRunningError) Hints() []string {
 
 // Find finds the root process of a service: by its unit, its address or socket,
 // its file with a process id, or its program with arguments.
-func Find(m *processes.Machine, s *target.Service) (*processes.Process, error) {
+func Find(m *process.Machine, s *target.Service) (*process.Process, error) {
 	switch {
 	case s.Unit != "":
 		if p := ofUnit(m, s.Unit); p != nil {
@@ -61,11 +61,11 @@ func Find(m *processes.Machine, s *target.Service) (*processes.Process, error) {
 }
 
 // ofUnit is the topmost process of a systemd unit.
-func ofUnit(m *processes.Machine, unit string) *processes.Process {
+func ofUnit(m *process.Machine, unit string) *process.Process {
 	if !strings.Contains(unit, ".") {
 		unit += ".service"
 	}
-	var found []*processes.Process
+	var found []*process.Process
 	for _, p := range m.Processes {
 		parent := m.Processes[p.Parent]
 		if p.Unit == unit && (parent == nil || parent.Unit != unit) {
@@ -76,7 +76,7 @@ func ofUnit(m *processes.Machine, unit string) *processes.Process {
 }
 
 // ofFile is the process whose id a file holds, if it runs the service's program.
-func ofFile(m *processes.Machine, s *target.Service) *processes.Process {
+func ofFile(m *process.Machine, s *target.Service) *process.Process {
 	b, err := m.Host.Read(s.PIDFile)
 	if err != nil {
 		return nil
@@ -93,15 +93,15 @@ func ofFile(m *processes.Machine, s *target.Service) *processes.Process {
 }
 
 // ofProgram is the topmost process of a program with arguments.
-func ofProgram(m *processes.Machine, s *target.Service) *processes.Process {
+func ofProgram(m *process.Machine, s *target.Service) *process.Process {
 	real := s.Program
 	if r, err := m.Host.RealPath(s.Program); err == nil {
 		real = r
 	}
-	same := func(p *processes.Process) bool {
+	same := func(p *process.Process) bool {
 		return p != nil && (p.Program == s.Program || p.Program == real) && (s.Arguments == "" || strings.Join(p.Args[1:], " ") == s.Arguments)
 	}
-	var found []*processes.Process
+	var found []*process.Process
 	for _, p := range m.Processes {
 		if same(p) && !same(m.Processes[p.Parent]) {
 			found = append(found, p)
@@ -110,11 +110,11 @@ func ofProgram(m *processes.Machine, s *target.Service) *processes.Process {
 	return oldest(found)
 }
 
-func oldest(found []*processes.Process) *processes.Process {
+func oldest(found []*process.Process) *process.Process {
 	if len(found) == 0 {
 		return nil
 	}
-	return slices.MinFunc(found, func(a, b *processes.Process) int {
+	return slices.MinFunc(found, func(a, b *process.Process) int {
 		if a.Started != b.Started {
 			return int(int64(a.Started) - int64(b.Started))
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -86,7 +86,7 @@ func (s *Subject) ofProcess(service, name string, inDSN bool) (string, error) {
 			return "", fmt.Errorf("service %s does not run", service)
 		}
 		var err error
-		if env, err = processes.Env(s.host, p.PID); err != nil {
+		if env, err = process.Env(s.host, p.PID); err != nil {
 			return "", err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -75,7 +75,7 @@ func hasTitle(args []string) bool {
 
 // specOf is how the process is started now: as it was found at first, with the
 // variables and the command line that changes have set.
-func (s *Subject) specOf(r *running) (keeper.Spec, error) {
+func (s *Subject) specOf(r *running) (process.Spec, error) {
 	spec := r.spec
 	if err := titled(r); err != nil {
 		return spec, err
@@ -164,7 +164,7 @@ func (s *Subject) readOriginals(service *target.Service) (was originals, err err
 }
 
 // in is a specification with the original values in place of those that changes have set.
-func (o originals) in(spec keeper.Spec) (keeper.Spec, error) {
+func (o originals) in(spec process.Spec) (process.Spec, error) {
 	if args, ok := o[""]; ok && args.Was != nil && slices.Contains(args.Set, asJSON(spec.Args)) {
 		spec.Args = nil
 		if err := json.Unmarshal([]byte(*args.Was), &spec.Args); err != nil {
@@ -188,7 +188,7 @@ func (o originals) in(spec keeper.Spec) (keeper.Spec, error) {
 
 // keepOriginals keeps what the variables and a command line replace in a specification
 // without changes.
-func (s *Subject) keepOriginals(service *target.Service, was originals, spec keeper.Spec, variables, args []string) error {
+func (s *Subject) keepOriginals(service *target.Service, was originals, spec process.Spec, variables, args []string) error {
 	keep := originals{}
 	add := func(name, set string, now *string) {
 		values := slices.Clone(was[name].Set)

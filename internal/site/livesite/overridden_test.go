@@ -12,13 +12,12 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // overridden is a subject with an app that was found with this specification.
-func overridden(t *testing.T, dir string, spec keeper.Spec) (*Subject, *running) {
+func overridden(t *testing.T, dir string, spec process.Spec) (*Subject, *running) {
 	t.Helper()
 	s := &Subject{options: Options{Dir: dir}, host: host.Local{}}
 	if err := os.MkdirAll(s.envFolder(), 0o700); err != nil {
@@ -31,14 +30,14 @@ func overridden(t *testing.T, dir string, spec keeper.Spec) (*Subject, *running)
 // command line of changes, and starts it as it was before them once they are undone.
 func TestOriginals(t *testing.T) {
 	dir := t.TempDir()
-	found := keeper.Spec{Path: "/bin/serve", Args: []string{"serve", "-w", "1"}, Env: []string{"A=1", "N=2"}}
+	found := process.Spec{Path: "/bin/serve", Args: []string{"serve", "-w", "1"}, Env: []string{"A=1", "N=2"}}
 	s, r := overridden(t, dir, found)
 	write := func(path, text string) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	started := func(s *Subject, r *running, args []string, env ...string) keeper.Spec {
+	started := func(s *Subject, r *running, args []string, env ...string) process.Spec {
 		t.Helper()
 		spec, err := s.specOf(r)
 		if err == nil {
@@ -75,14 +74,14 @@ func TestOriginals(t *testing.T) {
 // TestOriginalsOfOthers: what a user has restarted the app with since counts.
 func TestOriginalsOfOthers(t *testing.T) {
 	dir := t.TempDir()
-	s, r := overridden(t, dir, keeper.Spec{Args: []string{"serve", "-w", "1"}, Env: []string{"N=2"}})
+	s, r := overridden(t, dir, process.Spec{Args: []string{"serve", "-w", "1"}, Env: []string{"N=2"}})
 	if err := os.WriteFile(s.envFile(r.Service), []byte("N=5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.specOf(r); err != nil {
 		t.Fatal(err)
 	}
-	s, r = overridden(t, dir, keeper.Spec{Args: []string{"serve", "-w", "9"}, Env: []string{"N=3"}})
+	s, r = overridden(t, dir, process.Spec{Args: []string{"serve", "-w", "9"}, Env: []string{"N=3"}})
 	if err := os.Remove(s.envFile(r.Service)); err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +92,12 @@ func TestOriginalsOfOthers(t *testing.T) {
 
 // TestTitle: a script that has written a title over its command line is not ended.
 func TestTitle(t *testing.T) {
-	s, r := overridden(t, t.TempDir(), keeper.Spec{Path: "/usr/bin/ruby3.1", Args: []string{"puma 5.6.5 (tcp://127.0.0.1:80) [shop]", "", ""}})
+	s, r := overridden(t, t.TempDir(), process.Spec{Path: "/usr/bin/ruby3.1", Args: []string{"puma 5.6.5 (tcp://127.0.0.1:80) [shop]", "", ""}})
 	var title *TitleError
 	if _, err := s.specOf(r); !errors.As(err, &title) || len(title.Hints()) == 0 {
 		t.Errorf("%v", err)
 	}
-	r.spec = keeper.Spec{Path: "/usr/bin/redis-server", Args: []string{"redis-server 127.0.0.1:6379"}}
+	r.spec = process.Spec{Path: "/usr/bin/redis-server", Args: []string{"redis-server 127.0.0.1:6379"}}
 	if _, err := s.specOf(r); err != nil {
 		t.Errorf("a server that is no script: %v", err)
 	}
@@ -140,7 +139,7 @@ func TestRedisAgain(t *testing.T) {
 	for _, name := range names {
 		before[name] = setting(name)
 	}
-	m, err := processes.Read(host.Local{})
+	m, err := process.ReadMachine(host.Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +147,7 @@ func TestRedisAgain(t *testing.T) {
 	if p == nil || !hasTitle(p.Args) {
 		t.Fatalf("no title: %+v", p)
 	}
-	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, spec: keeper.Spec{Path: p.Program, Args: p.Args}}
+	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, spec: process.Spec{Path: p.Program, Args: p.Args}}
 	r.askRedis(t.Context())
 	if len(r.notes) > 0 || titled(r) != nil || filepath.Base(r.spec.Path) != "redis-server" {
 		t.Fatalf("%q %q %v", r.spec.Path, r.spec.Args, r.notes)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -26,7 +26,7 @@ func TestPIDFiles(t *testing.T) {
 	s := &Subject{host: host.Local{}}
 	r := &running{Service: &target.Service{Name: "nginx", Engine: iikanji.EngineNginx, PIDFile: filepath.Join(dir, "nginx.pid")}, filed: 111}
 	for _, pid := range []int{222, 222, 333} {
-		r.proc = &processes.Process{}
+		r.proc = &process.Process{}
 		r.proc.PID = pid
 		if err := s.writePID(r); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -87,12 +86,12 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	if held != nil {
 		pid, status, err = held.Go(ctx, spec)
 	} else {
-		pid, status, err = keeper.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.files)
+		pid, status, err = process.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.files)
 	}
 	if err != nil {
 		return err
 	}
-	p, err := processes.ReadProcess(s.host, pid)
+	p, err := process.ReadProcess(s.host, pid)
 	if err != nil { // a daemon's first process may have ended already
 		p = nil
 	}
@@ -128,7 +127,7 @@ func (s *Subject) byParent(ctx context.Context, r *running) error {
 }
 
 // endHere ends a process from this process.
-func endHere(ctx context.Context, e keeper.End) error {
+func endHere(ctx context.Context, e process.End) error {
 	done := make(chan error, 1)
 	go func() { done <- e.Do() }()
 	select {
@@ -185,7 +184,7 @@ func (s *Subject) refind(r *running) error {
 	if p := r.process(); p != nil && p.Alive(s.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
 		return nil // a job: it is found by its process
 	}
-	m, err := processes.Read(s.host)
+	m, err := process.ReadMachine(s.host)
 	if err != nil {
 		return err
 	}
@@ -261,7 +260,7 @@ func (s *Subject) kill(ctx context.Context, r *running) error {
 	if err != nil {
 		return err
 	}
-	held, err := keeper.Hold(ctx, *e, spec, r.files)
+	held, err := process.Hold(ctx, *e, spec, r.files)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -22,10 +21,10 @@ import (
 // was found at first. A restart starts it as it was found at first.
 type running struct {
 	*target.Service
-	spec   keeper.Spec
+	spec   process.Spec
 	files  [3]*os.File
 	notes  []string // what a restart cannot take over
-	script *processes.Process
+	script *process.Process
 	// act is locked for a restart: one at a time.
 	act sync.Mutex
 
@@ -34,18 +33,18 @@ type running struct {
 	filed int
 
 	mu     sync.Mutex
-	proc   *processes.Process // nil while the service is down
-	since  time.Time          // the last start by iikanji; zero for none
-	asked  bool               // its end was asked for
-	held   *keeper.Handle     // not nil: the process was ended and waits to be started
-	status <-chan string      // how the process ended; nil for one that iikanji did not start
+	proc   *process.Process // nil while the service is down
+	since  time.Time        // the last start by iikanji; zero for none
+	asked  bool             // its end was asked for
+	held   *process.Handle  // not nil: the process was ended and waits to be started
+	status <-chan string    // how the process ended; nil for one that iikanji did not start
 }
 
 // safes are scripts that start a database server again when it was killed.
 var safes = []string{"mysqld_safe", "mariadbd-safe", "safe_mysqld"}
 
 // found takes down how a service runs.
-func found(ctx context.Context, m *processes.Machine, s *target.Service) (*running, error) {
+func found(ctx context.Context, m *process.Machine, s *target.Service) (*running, error) {
 	if s.InFiles() {
 		return &running{Service: s}, nil
 	}
@@ -64,7 +63,7 @@ func found(ctx context.Context, m *processes.Machine, s *target.Service) (*runni
 	if s.Method() != target.ByProcess {
 		return r, nil
 	}
-	r.spec, r.files, r.notes, err = keeper.Found(p)
+	r.spec, r.files, r.notes, err = process.Found(p)
 	if err != nil {
 		return nil, fmt.Errorf("service %s: %w", s.Name, err)
 	}
@@ -118,13 +117,13 @@ func (r *running) close() {
 }
 
 // process is the process of this moment, nil if the service is down.
-func (r *running) process() *processes.Process {
+func (r *running) process() *process.Process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.proc
 }
 
-func (r *running) set(p *processes.Process) {
+func (r *running) set(p *process.Process) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.proc = p
@@ -148,16 +147,16 @@ func (r *running) expect(on bool) {
 const stopWait = 30 * time.Second
 
 // endOf describes how the process is ended.
-func (r *running) endOf(sig syscall.Signal) *keeper.End {
+func (r *running) endOf(sig syscall.Signal) *process.End {
 	p := r.process()
 	if p == nil {
 		return nil
 	}
-	e := &keeper.End{PID: p.PID, Started: p.Started, Signal: sig, Wait: stopWait}
+	e := &process.End{PID: p.PID, Started: p.Started, Signal: sig, Wait: stopWait}
 	if r.script != nil {
 		// After SIGTERM of the server the script ends by itself; after SIGKILL it
 		// would start the server again.
-		e.Others = append(e.Others, keeper.Other{PID: r.script.PID, Started: r.script.Started, First: sig == syscall.SIGKILL})
+		e.Others = append(e.Others, process.Other{PID: r.script.PID, Started: r.script.Started, First: sig == syscall.SIGKILL})
 	}
 	return e
 }

@@ -17,8 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -328,14 +327,14 @@ func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 		return &NotRunningError{r.Name, "its process, which has ended"}
 	}
 	e.Wait = databaseWait
-	held, err := keeper.Hold(ctx, *e, spec, r.files)
+	held, err := process.Hold(ctx, *e, spec, r.files)
 	if err != nil {
 		return fmt.Errorf("stopping service %s: %w", r.Name, err)
 	}
 	done := do()
 	pid, status, err := held.Go(context.WithoutCancel(ctx), spec)
 	if err == nil {
-		p, gone := processes.ReadProcess(host.Local{}, pid)
+		p, gone := process.ReadProcess(host.Local{}, pid)
 		if gone != nil {
 			p = nil
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -75,7 +75,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the work folder: %w", err)
 	}
-	m, err := processes.Read(host.Local{})
+	m, err := process.ReadMachine(host.Local{})
 	if err != nil {
 		return nil, err
 	}

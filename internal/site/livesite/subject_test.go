@@ -19,15 +19,14 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/keeper"
-	"github.com/iikanji/iikanji/internal/machine/processes"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 )
 
 func TestMain(m *testing.M) {
-	keeper.MaybeKeep()
+	process.MaybeKeep()
 	os.Exit(m.Run())
 }
 
@@ -82,11 +81,11 @@ func answer(t *testing.T, url string) string {
 // looks is how a process runs, without its id.
 func looks(t *testing.T, pid int) string {
 	t.Helper()
-	p, err := processes.ReadProcess(host.Local{}, pid)
+	p, err := process.ReadProcess(host.Local{}, pid)
 	if err != nil {
 		t.Fatal(err)
 	}
-	env, err := processes.Env(host.Local{}, pid)
+	env, err := process.Env(host.Local{}, pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +161,7 @@ func restarts(t *testing.T, s *Subject, name string) {
 	if after != before {
 		t.Errorf("before:\n%s\nafter:\n%s", before, after)
 	}
-	if p, err := processes.ReadProcess(host.Local{}, now[0]); err != nil || p.Parent == os.Getpid() {
+	if p, err := process.ReadProcess(host.Local{}, now[0]); err != nil || p.Parent == os.Getpid() {
 		t.Errorf("the process is a child of this one: %v", err)
 	}
 }
@@ -197,7 +196,7 @@ func killed(t *testing.T, site *targettest.Site, s *Subject) {
 		t.Errorf("still running: %v", left)
 	}
 	for name, pids := range before {
-		if p, err := processes.ReadProcess(host.Local{}, pids[0]); err == nil && p.State != 'Z' {
+		if p, err := process.ReadProcess(host.Local{}, pids[0]); err == nil && p.State != 'Z' {
 			t.Errorf("%s (%d) still runs", name, pids[0])
 		}
 	}
@@ -243,7 +242,7 @@ func changes(t *testing.T, site *targettest.Site, s *Subject) {
 			if name != "index" && equal(before, tree(t, site.Dir, s.options.Dir)) {
 				t.Error("applying changed no file")
 			}
-			if env, err := processes.Env(host.Local{}, s.Groups()["ferry"][0]); name == "dsn" && (err != nil || !strings.Contains(strings.Join(env, " "), "GOGC=400")) {
+			if env, err := process.Env(host.Local{}, s.Groups()["ferry"][0]); name == "dsn" && (err != nil || !strings.Contains(strings.Join(env, " "), "GOGC=400")) {
 				t.Errorf("the app has no GOGC (%v)", err)
 			}
 			if now, err := os.ReadFile(filepath.Join(site.Dir, "bin", "ferry")); name == "source" && (err != nil || string(now) == string(program)) {

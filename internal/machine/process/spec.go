@@ -1,4 +1,4 @@
-package keeper
+package process
 
 import (
 	"errors"
@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
 )
 
 // A Spec is a process to start. Its environment may hold secrets.
@@ -44,13 +43,13 @@ var resources = []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, u
 
 // Found is the specification of a running process, with duplicates of its
 // standard input, output and error. The notes are what could not be taken over.
-func Found(p *processes.Process) (spec Spec, files [3]*os.File, notes []string, err error) {
+func Found(p *Process) (spec Spec, files [3]*os.File, notes []string, err error) {
 	h := host.Local{}
 	spec = Spec{Path: p.Program, Args: p.Args, Dir: p.Dir, UID: p.UID, GID: p.GID, Groups: p.Groups}
 	if p.Program == "" || p.Dir == "" {
 		return spec, files, nil, fmt.Errorf("reading process %d (%s): its program and folder cannot be read: run iikanji as root or as its user", p.PID, p.Name)
 	}
-	if spec.Env, err = processes.Env(h, p.PID); err != nil {
+	if spec.Env, err = Env(h, p.PID); err != nil {
 		return spec, files, nil, err
 	}
 	if title, ok := nginxTitle(p); ok {
@@ -86,7 +85,7 @@ func Found(p *processes.Process) (spec Spec, files [3]*os.File, notes []string, 
 const masterTitle = "nginx: master process "
 
 // nginxTitle returns the command line of an nginx master, which is in its title.
-func nginxTitle(p *processes.Process) ([]string, bool) {
+func nginxTitle(p *Process) ([]string, bool) {
 	rest, ok := strings.CutPrefix(p.Command(), masterTitle)
 	return withValues(strings.Fields(rest)), ok
 }
@@ -122,7 +121,7 @@ func optionOfNginx(word string) bool {
 // unicornTitle returns the command line of a unicorn master, whose title has the name of
 // its script and all arguments: "unicorn master -c unicorn.rb". Ruby has overwritten the
 // interpreter and the path of the script, which is searched as its shell did.
-func unicornTitle(h host.Host, p *processes.Process, env []string) ([]string, bool) {
+func unicornTitle(h host.Host, p *Process, env []string) ([]string, bool) {
 	words := strings.Fields(p.Command())
 	if len(words) < 2 || !strings.HasPrefix(words[0], "unicorn") || words[1] != "master" || !strings.HasPrefix(filepath.Base(p.Program), "ruby") {
 		return nil, false
@@ -170,7 +169,7 @@ func cgroupOf(h host.Host, pid int) string {
 // standardFiles duplicates the standard files of a process. Where the kernel does
 // not allow that, a file is opened again at its end, and anything else is
 // replaced by /dev/null.
-func standardFiles(p *processes.Process) (files [3]*os.File, notes []string) {
+func standardFiles(p *Process) (files [3]*os.File, notes []string) {
 	pidfd, err := unix.PidfdOpen(p.PID, 0)
 	if err == nil {
 		defer unix.Close(pidfd)
@@ -192,7 +191,7 @@ func standardFiles(p *processes.Process) (files [3]*os.File, notes []string) {
 }
 
 // reopened opens the file behind a descriptor of a process again.
-func reopened(p *processes.Process, n int) (*os.File, string) {
+func reopened(p *Process, n int) (*os.File, string) {
 	link := fmt.Sprintf("/proc/%d/fd/%d", p.PID, n)
 	to, _ := os.Readlink(link) // "" for a descriptor that is closed
 	flags := os.O_RDONLY

@@ -1,4 +1,4 @@
-package processes
+package process
 
 import (
 	"net"
@@ -74,7 +74,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer u.Close()
-	m, err := Read(host.Local{})
+	m, err := ReadMachine(host.Local{})
 	if err != nil {
 		t.Fatal(err)
 	}

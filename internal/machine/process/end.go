@@ -1,4 +1,4 @@
-package keeper
+package process
 
 import (
 	"errors"
@@ -11,13 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
 )
 
 // An End is a process to end, together with its descendants.
 type End struct {
 	PID     int
-	Started uint64 // of processes.Process: another process with this id is left alone
+	Started uint64 // of Process: another process with this id is left alone
 	Signal  syscall.Signal
 	Wait    time.Duration // after which it is killed
 	// Others are further processes that end with it or are killed after it, as
@@ -64,7 +63,7 @@ func (e End) Do() error {
 }
 
 func same(h host.Host, pid int, started uint64) bool {
-	p, err := processes.ReadProcess(h, pid)
+	p, err := ReadProcess(h, pid)
 	return err == nil && p.Started == started && p.State != 'Z' && p.State != 'X'
 }
 
@@ -110,7 +109,7 @@ func Ended(fd int, wait time.Duration) bool {
 // family lists the descendants and the others of the process.
 func (e End) family(h host.Host) []Other {
 	out := slices.Clone(e.Others)
-	m, err := processes.Read(h)
+	m, err := ReadMachine(h)
 	if err != nil {
 		return out
 	}

@@ -1,4 +1,4 @@
-package processes
+package process
 
 import (
 	"errors"
@@ -34,8 +34,8 @@ type Machine struct {
 	Listens   []Listen
 }
 
-// Read reads all processes and listening sockets of a host.
-func Read(h host.Host) (*Machine, error) {
+// ReadMachine reads all processes and listening sockets of a host.
+func ReadMachine(h host.Host) (*Machine, error) {
 	if h.ProcFolder() == "" {
 		return nil, fmt.Errorf("listing the processes of %s: they cannot be read from here", h.Name())
 	}

@@ -1,4 +1,4 @@
-package keeper
+package process
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
 )
 
 // begin starts a real server, which ends with the test.
@@ -31,7 +30,7 @@ func begin(t *testing.T, cmd *exec.Cmd) {
 // foundAgain reads how a running server was started, and how to end it.
 func foundAgain(t *testing.T, cmd *exec.Cmd) (Spec, [3]*os.File, *End) {
 	t.Helper()
-	p, err := processes.ReadProcess(host.Local{}, cmd.Process.Pid)
+	p, err := ReadProcess(host.Local{}, cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}

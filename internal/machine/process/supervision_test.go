@@ -1,4 +1,4 @@
-package keeper
+package process
 
 import (
 	"os"
@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/processes"
 )
 
 func TestMain(m *testing.M) {
@@ -19,7 +18,7 @@ func TestMain(m *testing.M) {
 }
 
 // worker starts a shell that writes a line with its environment, and waits.
-func worker(t *testing.T) (*processes.Process, string) {
+func worker(t *testing.T) (*Process, string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
 	f, err := os.Create(out)
@@ -34,7 +33,7 @@ func worker(t *testing.T) (*processes.Process, string) {
 	}
 	go func() { _ = cmd.Wait() }()
 	waitFor(t, out, "started as first")
-	p, err := processes.ReadProcess(host.Local{}, cmd.Process.Pid)
+	p, err := ReadProcess(host.Local{}, cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +75,7 @@ func TestReplace(t *testing.T) {
 		t.Error("the old process still runs")
 	}
 	waitFor(t, out, "started as first\nstarted as second")
-	now, err := processes.ReadProcess(host.Local{}, pid)
+	now, err := ReadProcess(host.Local{}, pid)
 	if err != nil || now.Parent == os.Getpid() || now.Command() != p.Command() {
 		t.Errorf("%+v, %v", now, err)
 	}
@@ -136,7 +135,7 @@ func TestEndLeavesOthers(t *testing.T) {
 	if _, err := ready.Read(make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
-	p, err := processes.ReadProcess(host.Local{}, cmd.Process.Pid)
+	p, err := ReadProcess(host.Local{}, cmd.Process.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +160,7 @@ func TestEndKillsDescendants(t *testing.T) {
 	if _, err := ready.Read(make([]byte, 6)); err != nil {
 		t.Fatal(err)
 	}
-	m, err := processes.Read(host.Local{})
+	m, err := ReadMachine(host.Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
