@@ -17,7 +17,9 @@ import (
 // newApp201 finds queries whose first row alone is used, and counts that are
 // only compared with zero.
 func newApp201(f Facts) *Lever {
-	return newLever("APP201", "only the first row is used", RowOrder, func(r *reporter) error {
+	return newLever(Lever{Code: "APP201", Title: "only the first row is used", Promise: RowOrder,
+		Line:  "all rows are read where the first one, or whether there is one, is enough",
+		Order: 5, Saved: Share{0.3, 1}, Of: OfStatements, OneRow: true}, func(r *reporter) error {
 		l := &firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}
 		for _, c := range l.calls.Calls {
 			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {

@@ -15,7 +15,9 @@ import (
 
 // newApp202 finds loops over rows that stop after a constant number of them.
 func newApp202(f Facts) *Lever {
-	return newLever("APP202", "a loop over rows stops early", RowOrder, func(r *reporter) error {
+	return newLever(Lever{Code: "APP202", Title: "a loop over rows stops early", Promise: RowOrder,
+		Line:  "all rows are read by a loop that takes a constant number of them",
+		Order: 2, Saved: Share{0.2, 0.9}, Of: OfStatements}, func(r *reporter) error {
 		l := &stopping{firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}}
 		for _, c := range l.calls.Calls {
 			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {

@@ -18,7 +18,9 @@ import (
 // newApp203 finds columns that a query reads into a struct and that no code reads from it:
 // wide ones, and many small ones of a SQLite file.
 func newApp203(f Facts) *Lever {
-	return newLever("APP203", "columns that no code reads", RowOrder, func(r *reporter) error {
+	return newLever(Lever{Code: "APP203", Title: "columns that no code reads", Promise: RowOrder,
+		Line:  "a large column, or many small ones of a SQLite file, are read into fields that no code reads",
+		Order: 6, Saved: Share{0.1, 0.8}, Of: OfStatements}, func(r *reporter) error {
 		l := &unread{reporter: r, facts: f, calls: callsOf(r.pass), flows: map[*types.Struct]*rowFlow{}}
 		for _, c := range l.calls.Calls {
 			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {

@@ -13,7 +13,9 @@ import (
 
 // newApp204 finds an INSERT that runs once per element of a loop.
 func newApp204(f Facts) *Lever {
-	return newLever("APP204", "one statement per element", NoPromise, func(r *reporter) error {
+	return newLever(Lever{Code: "APP204", Title: "one statement per element", Promise: NoPromise,
+		Line:  "an INSERT runs once per element of a loop",
+		Order: 4, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
 		l := &rowByRow{reporter: r, facts: f, calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		for _, c := range l.calls.Calls {

@@ -20,7 +20,9 @@ import (
 
 // newApp205 finds queries that run once per element of a loop.
 func newApp205(f Facts) *Lever {
-	return newLever("APP205", "one query per element", RowOrder, func(r *reporter) error {
+	return newLever(Lever{Code: "APP205", Title: "one query per element", Promise: RowOrder,
+		Line:  "a query runs once per element of a loop",
+		Order: 3, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
 		l := &perElement{reporter: r, facts: f, calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		for _, c := range l.calls.Calls {

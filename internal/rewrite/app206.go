@@ -14,7 +14,9 @@ import (
 // newApp206 finds values that are made anew for each request although their
 // arguments never change, and moves them to the package.
 func newApp206(Facts) *Lever {
-	return newLever("APP206", "made anew each time", Freshness, func(r *reporter) error {
+	return newLever(Lever{Code: "APP206", Title: "made anew each time", Promise: Freshness,
+		Line:  "a handler makes a value whose arguments never change",
+		Order: 7, Saved: Share{0.05, 0.5}}, func(r *reporter) error {
 		h := &hoister{r: r, x: indexOf(r.pass)}
 		for _, f := range h.x.files {
 			ast.Inspect(f, func(n ast.Node) bool {

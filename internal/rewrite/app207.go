@@ -12,7 +12,9 @@ import (
 // where the package reaches files by other ways, and beside a pool to MySQL, which gets
 // the cache.
 func newApp207(Facts) *Lever {
-	return newLever("APP207", "the same answer again from the database", NoPromise, func(r *reporter) error {
+	return newLever(Lever{Code: "APP207", Title: "the same answer again from the database", Promise: NoPromise,
+		Line:  "answers are asked for again although no write changed them; the share of answers from the query cache",
+		Order: 15, Saved: Share{0, 0.4}, Of: OfStatements, Whole: true}, func(r *reporter) error {
 		use := cacheUseOf(indexOf(r.pass), "")
 		var reads []string
 		for _, c := range callsOf(r.pass).Calls {

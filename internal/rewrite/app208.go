@@ -9,7 +9,9 @@ import (
 // newApp208 finds large answers that encoding/json writes. Where the application
 // has a compatible faster encoder already, the call uses that one.
 func newApp208(Facts) *Lever {
-	return newLever("APP208", "slow encoder", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP208", Title: "slow encoder", Promise: TestedOnly,
+		Line:  "a list is encoded by encoding/json",
+		Order: 9, Saved: Share{0.02, 0.3}}, func(r *reporter) error {
 		e := &encoders{r: r, x: indexOf(r.pass)}
 		e.fast = e.available()
 		for _, f := range e.x.files {

@@ -13,7 +13,9 @@ import (
 // newApp209 finds programs that are started for each request. Copies of files and
 // digests by openssl are done in the process instead.
 func newApp209(Facts) *Lever {
-	return newLever("APP209", "a program per request", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP209", Title: "a program per request", Promise: TestedOnly,
+		Line:  "a handler starts a program",
+		Order: 10, Saved: Share{0.1, 0.6}}, func(r *reporter) error {
 		p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
 		for _, f := range p.x.files {
 			ast.Inspect(f, func(n ast.Node) bool {

@@ -17,7 +17,9 @@ import (
 // newApp210 finds transactions that only read. A transaction around one statement
 // is removed: the statement alone sees one state of the database, too.
 func newApp210(Facts) *Lever {
-	return newLever("APP210", "a transaction that only reads", Isolation, func(r *reporter) error {
+	return newLever(Lever{Code: "APP210", Title: "a transaction that only reads", Promise: Isolation,
+		Line:  "a transaction has only SELECTs",
+		Order: 11, Saved: Share{0.02, 0.3}, Of: OfStatements}, func(r *reporter) error {
 		o := &readOnlyTx{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
 		for _, f := range o.x.files {
 			ast.Inspect(f, func(n ast.Node) bool {

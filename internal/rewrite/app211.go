@@ -10,7 +10,9 @@ import (
 // newApp211 finds work that waits while a lock is held that all requests share.
 // There is no rewrite: what the lock protects is not known.
 func newApp211(Facts) *Lever {
-	return newLever("APP211", "work under a lock", NoPromise, func(r *reporter) error {
+	return newLever(Lever{Code: "APP211", Title: "work under a lock", Promise: NoPromise,
+		Line:  "a request waits outside of the process while it holds a lock",
+		Order: 12, Saved: Share{0, 0.3}}, func(r *reporter) error {
 		l := &lockSearch{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
 		for fn, calls := range l.x.calls {
 			if isFunc(fn, "sync", "Mutex.Lock", "RWMutex.Lock", "Locker.Lock") {

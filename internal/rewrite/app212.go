@@ -12,7 +12,9 @@ import (
 // newApp212 finds requests to other servers whose connection is not used again:
 // the body is not closed or not read, or more than two connections are idle.
 func newApp212(Facts) *Lever {
-	return newLever("APP212", "drops connections", NoPromise, func(r *reporter) error {
+	return newLever(Lever{Code: "APP212", Title: "drops connections", Promise: NoPromise,
+		Line:  "a connection to another server is not used again",
+		Order: 13, Saved: Share{0, 0.3}}, func(r *reporter) error {
 		d := &dropped{r: r, x: indexOf(r.pass)}
 		d.find()
 		return nil

@@ -13,7 +13,9 @@ import (
 // newApp213 finds statements that read more rows than the code uses: rows that a
 // loop skips, rows behind a cut, groups that are thrown away.
 func newApp213(f Facts) *Lever {
-	return newLever("APP213", "reads more than it uses", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP213", Title: "reads more than it uses", Promise: TestedOnly,
+		Line:  "rows are skipped, cut off, or belong to groups that are not used",
+		Order: 1, Saved: Share{0.3, 0.95}, Of: OfStatements}, func(r *reporter) error {
 		o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: f, done: map[*types.Var]bool{}}
 		for _, c := range o.sql.Calls {
 			if !c.Handle.Faked {

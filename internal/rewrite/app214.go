@@ -12,7 +12,9 @@ import (
 // newApp214 finds constants that throttle. Each is a knob with variants that the
 // judge tries: double, half, end.
 func newApp214(Facts) *Lever {
-	return newLever("APP214", "a constant throttles work", Behaviour, func(r *reporter) error {
+	return newLever(Lever{Code: "APP214", Title: "a constant throttles work", Promise: Behaviour,
+		Line:  "a number in the source limits how much is done",
+		Order: 14, Saved: Share{0, 0.5}}, func(r *reporter) error {
 		k := &knobs{r: r, x: indexOf(r.pass), seen: map[ast.Expr]bool{}, told: map[ast.Expr]bool{}}
 		k.find()
 		return nil

@@ -19,7 +19,9 @@ import (
 // knows whole texts only. Their answers are kept in the app until it writes to the
 // table.
 func newApp216(f Facts) *Lever {
-	return newLever("APP216", "the answer of a built search is computed again", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP216", Title: "the answer of a built search is computed again", Promise: TestedOnly,
+		Line:  "it could be kept until its table is written",
+		Order: 16, Saved: Share{0.05, 0.9}, Of: OfStatements}, func(r *reporter) error {
 		k := &keeping{r: r, x: indexOf(r.pass), sql: callsOf(r.pass), facts: f}
 		for _, c := range k.sql.Calls {
 			if name, ok := k.table(c); ok && !skipped(r.pass, c.Pos()) {

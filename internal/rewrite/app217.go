@@ -24,7 +24,9 @@ const idsOfBlock = 1000
 // newApp217 finds ids that are taken one by one from a table that has one row only to
 // count them: a REPLACE of that row whose only used result is the new id.
 func newApp217(f Facts) *Lever {
-	return newLever("APP217", "one write per id", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP217", Title: "one write per id", Promise: TestedOnly,
+		Line:  "ids are taken one by one from a table that only counts them",
+		Order: 8, Saved: Share{0.6, 0.98}, Of: OfStatements}, func(r *reporter) error {
 		l := &idWrites{reporter: r, facts: f, calls: callsOf(r.pass)}
 		for _, c := range l.calls.Calls {
 			if c.Op == sqlcall.Exec && c.Text != nil && c.Text.Holes == 0 && !c.Named && !leftAlone(r.pass, c) {

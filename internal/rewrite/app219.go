@@ -20,7 +20,9 @@ import (
 // newApp219 finds loops whose writes to a SQLite file commit one by one: each commit
 // locks the file and syncs it.
 func newApp219(Facts) *Lever {
-	return newLever("APP219", "each write to a SQLite file commits by itself", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP219", Title: "each write to a SQLite file commits by itself", Promise: TestedOnly,
+		Line:  "a loop writes to a SQLite file without a transaction",
+		Order: 17, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
 		l := &fileWrites{reporter: r, calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		seen := map[ast.Stmt]bool{}

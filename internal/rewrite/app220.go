@@ -21,7 +21,9 @@ const flockPath = "github.com/gofrs/flock"
 // makes unnecessary: everything that is written under the lock is one transaction, and
 // the reader reads it by one statement.
 func newApp220(Facts) *Lever {
-	return newLever("APP220", "a reader of a SQLite file takes a lock file", TestedOnly, func(r *reporter) error {
+	return newLever(Lever{Code: "APP220", Title: "a reader of a SQLite file takes a lock file", Promise: TestedOnly,
+		Line:  "a reader takes an exclusive lock file that SQLite's own lock makes unnecessary",
+		Order: 18, Saved: Share{0.1, 0.9}, Of: OfFileLocks}, func(r *reporter) error {
 		l := &lockFiles{reporter: r, x: indexOf(r.pass), calls: callsOf(r.pass)}
 		l.still = quietness{pass: r.pass, calls: l.calls}
 		seen := map[*ast.FuncDecl]bool{}

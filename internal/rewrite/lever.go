@@ -42,13 +42,38 @@ const (
 	Proven Proof = "proven"
 )
 
-// A Lever is one analyzer.
+// A Lever is one analyzer, with what is known of its fixes before any run.
 type Lever struct {
-	Code     string  // "APP201"
-	Title    string  // "only the first row is used"
-	Promise  Promise // what its fixes weaken, at most; a Hit has its own
+	Code    string  // "APP201"
+	Title   string  // "only the first row is used"
+	Line    string  // the cause in one line, for lists
+	Promise Promise // what its fixes weaken, at most; a Hit has its own
+	// Order is the position of its fixes in a change of one function: what removes
+	// rows and statements comes before what narrows them.
+	Order int
+	// Saved is the share of the seconds of a place that its fix saves, wide on
+	// purpose: the runs decide.
+	Saved Share
+	Of    Seconds // whose seconds Saved is a share of
+	// OneRow: a fix has its statements read one row of the n that they read, so that it
+	// saves up to (n−1)/n of their seconds.
+	OneRow bool
+	// Whole: its change is planned from all of the source, not by fixes of single places.
+	Whole    bool
 	Analyzer *analysis.Analyzer
 }
+
+// A Share is a range of shares, from 0 to 1.
+type Share struct{ Lo, Hi float64 }
+
+// Seconds are what the time of a place is measured by.
+type Seconds uint8
+
+const (
+	OfFunction   Seconds = iota // the place's function in the app
+	OfStatements                // the place's statements
+	OfFileLocks                 // waits for lock files
+)
 
 // Facts are what the analysis may assume of the database. The zero value means
 // that nothing is known.
@@ -106,12 +131,13 @@ func (r *reporter) report(p place) {
 		Message: fmt.Sprintf("%s: %s; %s", r.code, p.what, p.how), SuggestedFixes: p.fixes})
 }
 
-// newLever makes a lever from the function that finds its places. name is the
-// analyzer's name, which is a flag of `go vet`.
-func newLever(code, title string, promise Promise, run func(*reporter) error, requires ...*analysis.Analyzer) *Lever {
+// newLever adds the analyzer to a lever, from the function that finds its places. The
+// analyzer's name is a flag of `go vet`.
+func newLever(l Lever, run func(*reporter) error, requires ...*analysis.Analyzer) *Lever {
+	code := l.Code
 	a := &analysis.Analyzer{
 		Name:       analyzerName(code),
-		Doc:        title + "\n\nSee iikanji help " + code + ".",
+		Doc:        l.Title + "\n\nSee iikanji help " + code + ".",
 		URL:        "https://github.com/iikanji/iikanji/blob/main/docs/findings/" + code + ".md",
 		Requires:   requires,
 		ResultType: reflect.TypeFor[[]place](),
@@ -130,7 +156,8 @@ func newLever(code, title string, promise Promise, run func(*reporter) error, re
 		err = run(r)
 		return r.places, err
 	}
-	return &Lever{Code: code, Title: title, Promise: promise, Analyzer: a}
+	l.Analyzer = a
+	return &l
 }
 
 func analyzerName(code string) string { return "app" + code[len("APP"):] }
