@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -42,7 +43,7 @@ type cli struct {
 	Sqlcache sqlcacheCmd `cmd:"" help:"Make a query cache for a Go app from its statements and its schema."`
 	Lint     lintCmd     `cmd:"" help:"Find slow uses of a database in Go source, and rewrite proven ones."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
-	Version  versionCmd  `cmd:"" help:"Print the version, the commit and the compiler."`
+	Version  versionCmd  `cmd:"" help:"Print the version, the commit, its date and the compiler."`
 
 	Help       helpCmd       `cmd:"" help:"Explain a command, a finding or a topic."`
 	Completion completionCmd `cmd:"" help:"Print a completion script for bash, zsh or fish."`
@@ -71,6 +72,9 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	}()
 	if bare {
 		args = []string{"--help"}
+	}
+	if args[0] == "--version" {
+		args = slices.Concat([]string{"version"}, args[1:])
 	}
 	args, err := translateArgs(e, args)
 	if err != nil {

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -21,6 +23,8 @@ func (versionCmd) Help() string {
   iikanji version
   iikanji version --json
 
+iikanji --version prints the same. The date is that of the commit.
+
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }
 
@@ -28,20 +32,40 @@ Exit status: 0 done, 1 failed to run, 2 usage.`
 type programVersion struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
+	Date     string `json:"date,omitempty"` // of the commit, in UTC
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 }
 
+// pseudoVersion is the version that the go command gives to a commit without a tag. It ends
+// with the commit's time and hash.
+var pseudoVersion = regexp.MustCompile(`[-.](\d{4})(\d\d)(\d\d)\d{6}-([0-9a-f]{12})(?:\+.*)?$`)
+
 func versionOf() programVersion {
-	v := programVersion{"devel", "", runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		if is := info.Main.Version; is != "" && is != "(devel)" {
-			v.Version = is
-		}
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				v.Commit = s.Value[:min(12, len(s.Value))]
-			}
+	info, _ := debug.ReadBuildInfo()
+	return versionIn(info)
+}
+
+// versionIn reads the version from what the build recorded; nil is a build without records.
+// A go build in a clone records the commit and its time. A module that "go install"
+// downloads has no more than its version.
+func versionIn(info *debug.BuildInfo) programVersion {
+	v := programVersion{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	if info == nil {
+		return v
+	}
+	if is := info.Main.Version; is != "" && is != "(devel)" {
+		v.Version = is
+	}
+	if m := pseudoVersion.FindStringSubmatch(v.Version); m != nil {
+		v.Date, v.Commit = m[1]+"-"+m[2]+"-"+m[3], m[4]
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			v.Commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time": // RFC 3339, in UTC
+			v.Date, _, _ = strings.Cut(s.Value, "T")
 		}
 	}
 	return v
@@ -57,16 +81,18 @@ func machine() *iikanji.Machine {
 	return hoststat.Machine(host.Local{}, program)
 }
 
-// Run prints one line: version, commit, compiler.
+// Run prints one line: version, commit, date, compiler, platform.
 func (c *versionCmd) Run(e *env) error {
 	v := versionOf()
 	if c.JSON {
 		return writeJSON(e.Stdout, v)
 	}
-	commit := v.Commit
-	if commit != "" {
-		commit = " " + commit
-	}
-	_, err := fmt.Fprintf(e.Stdout, "iikanji %s%s %s %s\n", v.Version, commit, v.Go, v.Platform)
+	_, err := fmt.Fprintln(e.Stdout, v)
 	return err
+}
+
+// String is one line. A build without records of the commit says so.
+func (v programVersion) String() string {
+	return fmt.Sprintf("iikanji %s, commit %s of %s, %s %s",
+		v.Version, cmp.Or(v.Commit, "unknown"), cmp.Or(v.Date, "unknown date"), v.Go, v.Platform)
 }
