@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"testing"
+
+	"golang.org/x/mod/modfile"
 )
 
 // moduleLine matches a table line of docs/dependencies.md whose first cell is a module path.
@@ -22,22 +23,16 @@ var indirectTable = regexp.MustCompile(`(?m)^\| indirect module`)
 // appTable begins the table of the modules of the arenas' apps.
 var appTable = regexp.MustCompile(`(?m)^\| module of an app`)
 
-// A requirement is a line of a go.mod.
-type requirement struct {
-	Path, Version string
-	Indirect      bool
-}
-
 // requirements reads a file in the format of go.mod.
-func requirements(t *testing.T, file string) []requirement {
+func requirements(t *testing.T, file string) []*modfile.Require {
 	t.Helper()
-	out, err := exec.Command("go", "mod", "edit", "-json", file).Output()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := modfile.Parse(file, text, nil)
 	if err != nil {
 		t.Fatalf("reading %s: %v", file, err)
-	}
-	var mod struct{ Require []requirement }
-	if err := json.Unmarshal(out, &mod); err != nil {
-		t.Fatal(err)
 	}
 	return mod.Require
 }
@@ -48,7 +43,7 @@ func required(t *testing.T, files ...string) map[string]bool {
 	modules := map[string]bool{}
 	for _, file := range files {
 		for _, r := range requirements(t, file) {
-			modules[r.Path] = modules[r.Path] || !r.Indirect
+			modules[r.Mod.Path] = modules[r.Mod.Path] || !r.Indirect
 		}
 	}
 	return modules
@@ -85,7 +80,7 @@ func appModules(t *testing.T) (arenas, tests []string) {
 func TestAppVersions(t *testing.T) {
 	versions := map[string]string{}
 	for _, r := range requirements(t, "go.mod") {
-		versions[r.Path] = r.Version
+		versions[r.Mod.Path] = r.Mod.Version
 	}
 	arenas, tests := appModules(t)
 	if len(arenas) == 0 || len(tests) == 0 {
@@ -93,10 +88,10 @@ func TestAppVersions(t *testing.T) {
 	}
 	for _, file := range slices.Concat(arenas, tests) {
 		for _, r := range requirements(t, file) {
-			if versions[r.Path] == "" {
-				versions[r.Path] = r.Version
-			} else if versions[r.Path] != r.Version {
-				t.Errorf("%s requires %s %s, another module file %s", file, r.Path, r.Version, versions[r.Path])
+			if versions[r.Mod.Path] == "" {
+				versions[r.Mod.Path] = r.Mod.Version
+			} else if versions[r.Mod.Path] != r.Mod.Version {
+				t.Errorf("%s requires %s, another module file %s", file, r.Mod, versions[r.Mod.Path])
 			}
 		}
 	}

@@ -1,11 +1,12 @@
 package policy_test
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"go/build"
+	"io/fs"
 	"os"
-	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,7 +44,7 @@ var layout = map[string][]string{
 	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/proof/attribute"},
 	"internal/change":                          {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
-	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact"},
+	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
 	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/rewrite", "internal/rewrite/pagegen"},
@@ -99,36 +100,46 @@ var layout = map[string][]string{
 	"internal/proof/tune":                      {"words", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe"},
 	"arenas/all":                               {"arenas/*"},
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
-	"bench/*":                                  {"*"},                                // comparisons with peers: programs that nothing imports
-	"scripts/*":                                {"internal/contest/arena/kit/files"}, // programs of make check
+	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
 	"internal/site/goprofile":                  {"words"}, // CPU profiles of Go apps
 	"internal/policy":                          {},        // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},        // in which tier of the check a test runs
 }
 
+// A pkg is a package of this module, by its import path, and what it imports.
 type pkg struct {
-	ImportPath   string
-	Imports      []string
-	TestImports  []string
-	XTestImports []string
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
 }
 
-func listPackages(t *testing.T) []pkg {
+// listPackages reads the packages of this module. It reads their files itself: Go keeps the
+// result of a test until a file changes that the test has read.
+func listPackages(t *testing.T) (pkgs []pkg) {
 	t.Helper()
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "./...").Output()
-	if err != nil {
-		t.Fatalf("listing packages: %v", err)
-	}
-	var pkgs []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := dec.Decode(&p); err == io.EOF {
-			return pkgs
-		} else if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir(".", func(dir string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
 		}
-		pkgs = append(pkgs, p)
+		if dir != "." {
+			_, module := os.Stat(filepath.Join(dir, "go.mod"))
+			if module == nil || strings.ContainsAny(d.Name()[:1], "._") || d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+		}
+		p, err := build.ImportDir(dir, 0)
+		if none := (*build.NoGoError)(nil); errors.As(err, &none) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading %s: %w", dir, err)
+		}
+		pkgs = append(pkgs, pkg{path.Join(module, filepath.ToSlash(dir)), p.Imports, p.TestImports, p.XTestImports})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	return pkgs
 }
 
 // packageName is the name of a package in the table, or "" for a package of another module.
