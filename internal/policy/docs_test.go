@@ -47,7 +47,7 @@ var (
 func repository(t *testing.T) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && file != "." && strings.HasPrefix(d.Name(), ".") {
+		if err == nil && d.IsDir() && (file == "bin" || file != "." && strings.HasPrefix(d.Name(), ".")) {
 			return filepath.SkipDir
 		}
 		files = append(files, filepath.ToSlash(file))

@@ -21,7 +21,7 @@ func fuzzTargets(t *testing.T) (folders []string) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (d.Name() == "testdata" || path == "bin" || strings.HasPrefix(d.Name(), ".") && path != "."):
 			return fs.SkipDir
 		case !strings.HasSuffix(path, "_test.go"):
 			return nil
@@ -58,6 +58,9 @@ func TestFuzzCorpus(t *testing.T) {
 		t.Errorf("only %d fuzz targets were found", len(targets))
 	}
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && path == "bin" {
+			return fs.SkipDir
+		}
 		if err == nil && d.IsDir() && filepath.Base(filepath.Dir(path)) == "fuzz" && strings.Contains(path, "testdata") && !targets[path] {
 			t.Errorf("%s has inputs of no fuzz target", path)
 		}
