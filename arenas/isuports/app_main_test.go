@@ -17,6 +17,7 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isuports"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A siteTest is a test of the running site.
@@ -48,6 +49,7 @@ func init() { OnStack = testApp }
 
 // TestRubyApp runs the app in Ruby, which has the same API.
 func TestRubyApp(t *testing.T) {
+	tier.Slow(t)
 	site.on(t, apptest.Up(t, "isuports-ruby"), "ruby")
 	for _, c := range apiTests {
 		t.Run(c.name, c.run)

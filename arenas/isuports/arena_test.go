@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into
@@ -16,5 +17,6 @@ func init() { stack.MaybeSupervise() }
 const faultClock = 10
 
 func TestArena(t *testing.T) {
+	tier.Slow(t)
 	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults, OnStack: OnStack})
 }

@@ -17,11 +17,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestContestSize compares the contest's data with the table of the rules. Nothing
 // is written: the rows of all tenants are drawn once.
 func TestContestSize(t *testing.T) {
+	tier.Slow(t)
 	began := time.Now()
 	ids := newIDs()
 	var players, competitions, visits, scores, finished, disqualified int

@@ -9,6 +9,7 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isuumo"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // The stack's supervisor is this same binary, executed again. It must branch into
@@ -24,6 +25,7 @@ var site struct {
 // TestSite runs the app with its own MariaDB and nginx at the contest's size.
 // They are started once for all tests below. Tests that only read come first.
 func TestSite(t *testing.T) {
+	tier.Slow(t)
 	site.Site = apptest.Up(t, "isuumo")
 	var err error
 	if site.data, err = ReadDataset(site.Stack.Data()); err != nil {

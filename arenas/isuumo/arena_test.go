@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 const suiteName = "isuumo-small"
@@ -25,5 +26,6 @@ func init() {
 }
 
 func TestArena(t *testing.T) {
+	tier.Slow(t)
 	arenatest.Suite(t, suiteName, arenatest.Opt{Load: 4 * time.Second, Ease: ease, Faults: faults, Cheats: cheats, Further: testModel})
 }

@@ -12,6 +12,7 @@ import (
 	. "github.com/iikanji/iikanji/arenas/isuumo"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/apptest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 var pagePaths = []string{"/", "/chair/search", "/chair/detail", "/estate/search", "/estate/detail", "/estate/nazotte"}
@@ -222,6 +223,7 @@ func testBrowserNazotte(t *testing.T) {
 
 // TestMap compares the map's towns with those of the data.
 func TestMap(t *testing.T) {
+	tier.Slow(t)
 	a, _ := arena.Find("isuumo")
 	script, err := fs.ReadFile(a.Files, "public/assets/map.js")
 	if err != nil {

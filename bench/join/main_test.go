@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/timeline"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -12,6 +13,7 @@ import (
 // likely is mostly right, also where many requests are in flight, and most of the
 // requests' statements are found at a low load.
 func TestJoinUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	server, err := factstest.Start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

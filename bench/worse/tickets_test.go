@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/propose"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
@@ -47,6 +48,7 @@ func workFolder(t *testing.T) string {
 // TestTicketsUnderLoad checks that the app answers correctly under its own load, that the
 // proposed larger pool takes effect, and that undoing it restores every byte.
 func TestTicketsUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	dir := filepath.Join(workFolder(t), "tickets")
 	a := ticketsArena()
 	err := arenasite.Use(t.Context(), a, stack.Options{Dir: dir}, func(ctx context.Context, p *arenasite.Subject) error {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
@@ -69,6 +70,7 @@ func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout 
 // only, a short load with --json, an interrupted load, and checks of a stack by its
 // URL.
 func TestBenchUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	dir := preparedFolder(t, "isucondition")
 	t.Run("checks", func(t *testing.T) {
 		var errs lockedBuffer

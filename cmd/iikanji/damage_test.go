@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // renamingPatch is a change of two files of the shop that renames a function. It
@@ -52,6 +53,7 @@ func halfPatched(t *testing.T, dir string) (journal string, lines [][]byte) {
 // first file: recover never states that nothing was half done. It shows each
 // place, other commands refuse to run, and both ways lead to a known state.
 func TestRecoverDamaged(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
@@ -106,6 +108,7 @@ func TestRecoverDamaged(t *testing.T) {
 // TestRecoverDamageWithoutHarm: where every place is as the recorded stages state,
 // recover states the damage, settles it, and other commands run again.
 func TestRecoverDamageWithoutHarm(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	remedy := remedyFile(t, oneOfEach()["appenv"])
 	shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedy)
@@ -131,6 +134,7 @@ func TestRecoverDamageWithoutHarm(t *testing.T) {
 // TestRecoverEndsStuckAndLitter: a change that could not be undone because of a
 // passing fault is undone by recover, and temporary files of earlier kills go.
 func TestRecoverEndsStuckAndLitter(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"]))
 	original := filesBelow(t, dir)

@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
@@ -20,6 +21,7 @@ import (
 // that run and runs again in the next one; without a candidate on trial, a death
 // ends the search.
 func TestTrialDiesUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	err := onField(t, func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		kill := func(service string) {
 			done := false

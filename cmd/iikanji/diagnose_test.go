@@ -11,12 +11,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/grading"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // TestDiagnoseUnderLoad observes a short run of a real arena. The best-known cause must
 // be among the first findings; then the saved run is diagnosed again.
 func TestDiagnoseUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	var dir string
 	var doc diagnosed
 	for i := range 8 { // on a busy machine a sensor may rightly be red

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // An example is a line of a help text with what its run must print.
@@ -177,6 +179,7 @@ const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol
 // ids and places of another machine are replaced, isucondition is a small site or arena,
 // and flags of the row shorten it. An example without a row fails.
 func TestExamplesAsWritten(t *testing.T) {
+	tier.Slow(t)
 	groups := []struct { // the longest first
 		name   string
 		rows   []example

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // ranNow adds a run of the present state to a history.
@@ -30,6 +31,7 @@ func ranNow(t *testing.T, dir string) {
 // TestReplayForReal brings a real site into the states of three runs, back and forth:
 // each time its files have the bytes of that run.
 func TestReplayForReal(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	each := oneOfEach()
 	shell(t, exitDone, "apply", "shop", "--dir", dir, "--file", remedyFile(t, each["nginxconf"]), "--no-keep") // makes the history, and a reverted change

@@ -15,12 +15,14 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestApplyKilled kills the real command between the first and the last journal line
 // of a change. Other commands must refuse to run until recover has run; after it,
 // the change is undone to the byte, or applied completely.
 func TestApplyKilled(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	each := oneOfEach()
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"])) // fills the folder
@@ -98,6 +100,7 @@ func killedAfter(t *testing.T, dir, remedy string, lines int) {
 // TestRecoverBroken recovers a site that cannot come up, because a half-applied patch
 // does not build.
 func TestRecoverBroken(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, oneOfEach()["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
@@ -132,6 +135,7 @@ func TestRecoverBroken(t *testing.T) {
 // TestUpHasIt tests that a command does not touch a stack that iikanji up runs, and
 // that the error names that process.
 func TestUpHasIt(t *testing.T) {
+	tier.Slow(t)
 	dir := filepath.Join(workFolder(t), "isu")
 	s := startUp(t, "--dir", dir)
 	s.expect(`^Ctrl-C stops it\.$`)

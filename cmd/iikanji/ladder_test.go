@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -34,6 +35,7 @@ func init() {
 // are undone at once. All checks pass at the end, and the undo of all is complete to
 // the byte.
 func TestLadders(t *testing.T) {
+	tier.Slow(t)
 	ladders := 0
 	for _, name := range arena.Names() {
 		a, _ := arena.Find(name)

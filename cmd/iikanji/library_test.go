@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -109,6 +110,7 @@ func libraryFindings(t *testing.T, into, work, load string) (d observe.Diagnosis
 // TestLibraryUnderLoad takes the lending library from init to findings: no line of the file is
 // typed, and causes are found that its author has written down.
 func TestLibraryUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	dir, url := startLibrary(t)
 	into, work := t.TempDir(), t.TempDir()
 	out, _ := shell(t, exitDone, "init", url, "--into", into, "--bench", filepath.Join(dir, "bin", "bench")+" -target $IIKANJI_URL -seconds $IIKANJI_SECONDS -scale 0.03")

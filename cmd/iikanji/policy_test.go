@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A policyRow is one act under a policy that allows nothing: what its change weakens,
@@ -74,6 +75,7 @@ var policyRows = map[string]policyRow{
 // Only a change that weakens no promise, by a reason in its row, may be applied; every
 // other one is refused, and the site stays as it is. An act without a row fails.
 func TestPolicyAllowsNothing(t *testing.T) {
+	tier.Slow(t)
 	for _, name := range change.Names() {
 		if name == "lever" { // package summarytest registers it for tests
 			continue

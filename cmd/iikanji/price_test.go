@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
@@ -106,6 +107,7 @@ func TestPriceLeavesOut(t *testing.T) {
 // exactly its sensors were on. On a busy machine single runs may fail; they are
 // listed, and the other runs keep their numbers.
 func TestPriceUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	dir := preparedFolder(t, "isucondition")
 	var errs lockedBuffer
 	status, out := commandOnTerminal(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--price", "--pairs", "2", "--load", "2s", "--sensors", "perf", "--json")

@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // rehearsingSteps prints each step of a restart rehearsal before it begins.
@@ -56,6 +57,7 @@ func rehearseOfTests() {
 // process of the stack, the changes in force are those of before, and reverting them
 // restores every byte and every row.
 func TestRehearsalKilled(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	each := oneOfEach()
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"])) // fills the folder

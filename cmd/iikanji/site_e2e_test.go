@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/doctor"
 	"github.com/iikanji/iikanji/internal/site/observe"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -46,6 +47,7 @@ func siteState(t *testing.T, dir string) map[string]string {
 // TestForeignSiteUnderLoad takes a site that a shell script has started from init to an
 // applied change, and back to the byte.
 func TestForeignSiteUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)

@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
@@ -208,6 +209,7 @@ func get(url string) (string, error) {
 // TestSite plans, applies and reverts a remedy of each kind on a running stack. After
 // each, every byte is as before, and the site answers.
 func TestSite(t *testing.T) {
+	tier.Slow(t)
 	a, dir := shop(t)
 	s, err := stack.Up(t.Context(), a, stack.Options{Dir: dir})
 	if err != nil {
@@ -327,6 +329,7 @@ func shell(t *testing.T, status int, args ...string) (stdout, stderr string) {
 
 // TestByHand tunes a site with single commands: plan, apply, history, export, revert.
 func TestByHand(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	each := oneOfEach()
 	all := remedyFile(t, each["ddl"], each["mysqlconf"], each["nginxconf"], each["patch"],

@@ -15,6 +15,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -22,6 +23,7 @@ import (
 // the page, builds the app and runs it against a real MariaDB: it prints the same
 // as before, with hits.
 func TestSqlcache(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	server, err := factstest.Start(t.Context(), "")
 	if err != nil {
@@ -141,6 +143,7 @@ func runApp(t *testing.T, dir, name, dsn string) string {
 
 // TestSqlcacheFile makes the cache for the same app with a file of SQLite.
 func TestSqlcacheFile(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	const create = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, at TEXT DEFAULT CURRENT_TIMESTAMP)"
 	dir := writeCachedApp(t, create)

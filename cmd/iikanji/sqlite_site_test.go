@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -228,6 +229,7 @@ func (s ledgersSite) tune(t *testing.T, least time.Duration) (out tune.Outcome, 
 // TestSQLiteSiteUnderLoad takes a site with SQLite files that iikanji.toml describes
 // through doctor, diagnose and tune, and back to the byte.
 func TestSQLiteSiteUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	s := newLedgers(t)
 	s.start(t)
 	before := filesBelow(t, s.dir)

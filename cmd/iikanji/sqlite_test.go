@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
@@ -255,6 +256,7 @@ func (l ledgers) indexed(t *testing.T) (n int) {
 // TestSQLiteUnderLoad diagnoses an app with SQLite files only, plans, applies and
 // reverts its index by the commands, and then has tune find and keep it.
 func TestSQLiteUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	l := ledgers{filepath.Join(workFolder(t), "ledgers")}
 	found := l.run(t, "diagnose", "--load", "1s", "--json")
 	if !strings.Contains(found, `"DB101"`) || !strings.Contains(found, "add index (account, made") {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A stealing is this machine with a hypervisor that takes 0 to mostSteal of the CPU
@@ -88,6 +89,7 @@ func (s *stealing) taken(d time.Duration) (sum time.Duration) {
 
 // TestStealing checks the emulation itself: the guard's reader sees what it takes.
 func TestStealing(t *testing.T) {
+	tier.Slow(t)
 	m := &stealing{dir: t.TempDir(), began: time.Now().Add(-time.Hour)}
 	from, err := hoststat.Take(m, time.Now(), nil)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -154,6 +155,7 @@ func appCell(screen string) (cell, row string) {
 // TestTopInATerminal watches a stack that is up, through a restart of its app, on a
 // terminal that becomes wider meanwhile.
 func TestTopInATerminal(t *testing.T) {
+	tier.Slow(t)
 	dir := filepath.Join(workFolder(t), "tiny")
 	up := startUp(t, "--dir", dir)
 	up.expect(`^Ctrl-C stops it\.$`)

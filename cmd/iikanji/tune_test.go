@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
@@ -134,6 +135,7 @@ func leastTime() string {
 // with the example of a proposer, and its committed history has no path of the machine;
 // revert --all restores the original bytes and tables, whatever the search kept. The guard is on and sees 0 to 15 % of steal.
 func TestTuneUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	proposer, err := filepath.Abs("../../docs/examples/proposer.py")
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // tinyVariable adds an arena to this binary that starts quickly: the data of real
@@ -140,6 +141,7 @@ func (s *session) order(line string) {
 
 // TestUp edits and restarts an app in a session of iikanji up.
 func TestUp(t *testing.T) {
+	tier.Slow(t)
 	dir := filepath.Join(t.TempDir(), "isu")
 	for d := filepath.Dir(dir); strings.HasPrefix(d, os.TempDir()+"/"); d = filepath.Dir(d) {
 		if err := os.Chmod(d, 0o755); err != nil { // root's services run as another user

@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 	"github.com/iikanji/iikanji/internal/site/window"
@@ -36,6 +37,7 @@ type watched struct {
 // without changing anything, with logs that are turned on, and into folders that
 // are diagnosed and compared.
 func TestWatch(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)

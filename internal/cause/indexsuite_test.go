@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -573,6 +574,7 @@ func hasKey(m map[string]string, k string) bool { _, ok := m[k]; return ok }
 // TestIndexAdvice builds the advised indexes on a real MariaDB and compares the rows
 // read with those of no index, of the known best index and of its rivals.
 func TestIndexAdvice(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 	defer cancel()
 	files, err := filepath.Glob("testdata/index/*.txt")
@@ -633,6 +635,7 @@ func inBed(ctx context.Context, t *testing.T, srv *factstest.Server, c indexCase
 // TestSuiteSees checks that the suite detects each kind of wrong advice that it
 // distinguishes.
 func TestSuiteSees(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	srv, err := factstest.Start(ctx, "", "--innodb-stats-auto-recalc=0", "--optimizer-switch=default")

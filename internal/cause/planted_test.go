@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -315,6 +316,7 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 // on a real MariaDB with a slow log. The fault must be the first or second finding,
 // and the clean app must have none.
 func TestPlantedFaults(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	srv, err := factstest.Start(ctx, "")

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -40,6 +41,7 @@ func TestCutInserts(t *testing.T) {
 // picture, both longer than the kept part of an example. Both are analysed and
 // count as writes to their tables, so that the unused index is reported.
 func TestLongInsert(t *testing.T) {
+	tier.Slow(t)
 	ctx := t.Context()
 	srv, err := factstest.Start(ctx, "")
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -73,6 +74,7 @@ func TestLogBuffer(t *testing.T) {
 // TestRedoLogForReal makes the same writes on a server with a small log and on one
 // with a large log. Only the checkpoint age differs: no counter of waits grows.
 func TestRedoLogForReal(t *testing.T) {
+	tier.Slow(t)
 	for _, c := range []struct {
 		size string
 		want bool

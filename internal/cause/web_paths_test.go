@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	sites "github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxconf"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // plainSite is a site whose nginx passes all requests to an app, with files that the
@@ -59,6 +60,7 @@ func (s *scene) proxied() *scene {
 // accepts the remedies of the rules, and that they affect only that route. If it would
 // not, the remedy must be for the app.
 func TestPathsCanBeSaid(t *testing.T) {
+	tier.Slow(t)
 	files := func(key, url string) *scene {
 		a := change(script, func(a *iikanji.Answer) { a.URL, a.File = url, "/srv/public"+url })
 		return newScene().route(key, url, 500, 40000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, key, assets).with("nginx", iikanji.TopicAnswer, key, a)

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A module with tests in two packages.
@@ -103,6 +105,7 @@ func ownTestsOf(t *testing.T, source, edited string) (r OwnTests, err error) {
 // TestOwnTests: an edit with which a test fails that passes without it is refused; a
 // test that fails either way proves nothing.
 func TestOwnTests(t *testing.T) {
+	tier.Slow(t)
 	source := ownModule(t, map[string]string{"own.go": ownGo, "own_test.go": ownTestGo, "sub/sub_test.go": brokenTestGo})
 	r, err := ownTestsOf(t, source, ownGo+"\n// A comment.\n")
 	if err != nil || r.Passed != 1 || !slices.Equal(r.Unsound, []string{"sub"}) || r.NotRun != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // setupApp starts an app that uses only the standard library, with its own
@@ -49,6 +50,7 @@ func conform(t *testing.T, a *changetest.App, remedies map[string]iikanji.Remedy
 
 // TestConformance changes the source and a variable.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	conform(t, setupApp(t, "GOGC=100", "LOG_LEVEL=debug"),
 		map[string]iikanji.Remedy{
 			"variable":    remedy(map[string]string{"env.GOGC": "321"}),
@@ -70,6 +72,7 @@ func TestConformance(t *testing.T) {
 
 // TestConformanceVariable changes a DSN in a variable.
 func TestConformanceVariable(t *testing.T) {
+	tier.Slow(t)
 	conform(t, setupApp(t, "GOGC=100", "DATABASE_URL=me@tcp(127.0.0.1:3306)/db"),
 		map[string]iikanji.Remedy{"dsn": remedy(map[string]string{"dsn": "interpolateParams=true&socket"})},
 		map[string]string{"dsn": "dsn me@unix(/run/db.sock)/db?interpolateParams=true"})

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func TestMain(m *testing.M) {
@@ -52,6 +53,7 @@ func small(t *testing.T) *arena.Arena {
 // TestEffect edits a real app, which is built and started on a whole stack, and
 // checks each argument's effect in the app's own answer.
 func TestEffect(t *testing.T) {
+	tier.Slow(t)
 	s, url := bringUp(t)
 	const before = "prepares true, socket false, pool 7, gogc 100\n"
 	if got, err := ask(url); got != before {

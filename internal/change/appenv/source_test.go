@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // sourceSite returns an application that is only compiled.
@@ -310,6 +311,7 @@ func sides(marked string) (old, new string) {
 }
 
 func TestShapes(t *testing.T) {
+	tier.Slow(t)
 	for _, c := range shapes {
 		t.Run(c.name, func(t *testing.T) {
 			old, want := sides(c.text)

@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -25,6 +26,7 @@ import (
 // own index tests can be planned, on a real server with the case's data, and
 // into a file that creates the case's tables.
 func TestAdviceIsPlanned(t *testing.T) {
+	tier.Slow(t)
 	if testing.Short() {
 		t.Skip("loads 100 small databases")
 	}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestColumn: a computed column has its values in the rows of the table, in the rows
 // that initialize loads and in later ones, is used by its index, and is not seen by
 // SELECT * and by an INSERT without columns. Reverts restore table and file to the byte.
 func TestColumn(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
 	untouched, err := s.state()

@@ -7,11 +7,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestFileStyles: for each style of file, the edit is minimal, and a real server
 // derives from it the definition after the ALTER: otherwise planning fails.
 func TestFileStyles(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	add := remedy("add index", "t", "columns", "b, c DESC", "name", "n")
 	drop := remedy("drop index", "t", "name", "k")

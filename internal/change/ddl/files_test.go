@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // fileSchema is the schema file of the test's site. It is no SQL of MySQL.
@@ -159,6 +160,7 @@ func fileRemedy(act string, kv ...string) iikanji.Remedy {
 
 // TestFilesConformance checks the promises of every kind for SQLite files.
 func TestFilesConformance(t *testing.T) {
+	tier.Slow(t)
 	s := newFileSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
@@ -239,6 +241,7 @@ func (s *fileSite) indexed(t testing.TB, paths ...string) (with int) {
 // TestFilesOutliveInitialize applies an index, initializes, adds tenants before and
 // after, and reverts: no file keeps the index, and the originals have their bytes.
 func TestFilesOutliveInitialize(t *testing.T) {
+	tier.Slow(t)
 	s := newFileSite(t)
 	x, h := s.executor(t, "history")
 	before, err := s.state()
@@ -339,6 +342,7 @@ func (m marking) MoveChange(id iikanji.ChangeID, to iikanji.Stage, why string) e
 // TestFilesKilledWithin kills a process at random times within the operations, not only
 // between them, and recovers.
 func TestFilesKilledWithin(t *testing.T) {
+	tier.Slow(t)
 	if dir := os.Getenv(killedWithin); dir != "" {
 		s := &fileSite{dir}
 		x, h := s.executor(t, "history")

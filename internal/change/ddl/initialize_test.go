@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 const loadSchema = "DROP TABLE IF EXISTS `isu_condition`;\r\n" + `DROP TABLE IF EXISTS ` + "`isu`" + `;
@@ -127,6 +128,7 @@ func (s *loadedSite) state() (string, error) {
 // TestConformanceIntoFile: each act on an index of both the table and the schema
 // file keeps the promises of every kind.
 func TestConformanceIntoFile(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
@@ -194,6 +196,7 @@ func (a acts) wiped(c *iikanji.Change) bool {
 // into the schema file, it survives three initializes, and a revert restores
 // table and file to the byte, before and after another initialize.
 func TestSurvivesInitialize(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
 	untouched, err := s.state()
@@ -251,6 +254,7 @@ func TestSurvivesInitialize(t *testing.T) {
 // applied in sequence and reverted together, with initialize in between and
 // after a crash.
 func TestChain(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
 	untouched, err := s.state()
@@ -307,6 +311,7 @@ func TestChain(t *testing.T) {
 // TestContestFile: the schema file of a contest gets the index that its table
 // lacks.
 func TestContestFile(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	b, err := os.ReadFile("../../../arenas/isucondition/files/sql/0_Schema.sql")
 	if err != nil {
@@ -337,6 +342,7 @@ func TestContestFile(t *testing.T) {
 // change can still be reverted, and the next initialize creates the table in its
 // old state. Nothing is applied to a missing table.
 func TestInitializeKilled(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
 	untouched, err := s.state()
@@ -429,6 +435,7 @@ func TestNotOnline(t *testing.T) {
 // present definition is taken, or the one whose statement was executed; other
 // cases are refused.
 func TestWhichFile(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	site := s.open(s.dir)
 	r := change.IntoSchemaFile(remedy("add index", "isu_condition", "columns", "uuid, timestamp"))
@@ -495,6 +502,7 @@ func TestWhichFile(t *testing.T) {
 // TestAlreadyThere: an index that the table has and the file lacks gives an
 // error.
 func TestAlreadyThere(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	a := newActs(t, s.open(s.dir))
 	r := remedy("add index", "isu_condition", "columns", "uuid, timestamp")
@@ -509,6 +517,7 @@ func TestAlreadyThere(t *testing.T) {
 // survive initialize and are taken back to the byte; one beside the file is seen to
 // be wiped out.
 func TestContestDropsDatabase(t *testing.T) {
+	tier.Slow(t)
 	s := newLoadedSite(t)
 	b, err := os.ReadFile("../../../arenas/isuumo/files/mysql/db/0_Schema.sql")
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -95,6 +96,7 @@ func remedy(act, table string, kv ...string) iikanji.Remedy {
 // TestConformance checks the promises of every kind for each act, with a real
 // MariaDB.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
@@ -132,6 +134,7 @@ func (s *testSite) disturb(op iikanji.Op) (calm func() error, err error) {
 // TestThereAndBack: each act has its effect, and its undo restores SHOW CREATE
 // TABLE exactly, while rows are inserted.
 func TestThereAndBack(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	for _, c := range []struct {
 		r    iikanji.Remedy
@@ -190,6 +193,7 @@ func TestThereAndBack(t *testing.T) {
 // TestRefused: a remedy that cannot be done or undone is refused before anything
 // is changed. A remedy can come from any source.
 func TestRefused(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	changetest.Refuse(t, s.open(""), s.state, []struct {
 		Remedy iikanji.Remedy
@@ -261,6 +265,7 @@ func TestPlainNames(t *testing.T) {
 // gone. The state is read after the statement has ended; otherwise a recovery
 // would conclude that nothing was done.
 func TestWaitsForAbandonedStatement(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	if _, err := s.db.Exec("INSERT INTO cond (jia, `timestamp`, place) SELECT uuid(), now(6), point(seq, 1) FROM seq_1_to_60000"); err != nil {
 		t.Fatal(err)

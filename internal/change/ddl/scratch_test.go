@@ -10,12 +10,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // TestScratchOfOthers: another database with the scratch database's name is not
 // touched; the scratch database of a killed plan is dropped.
 func TestScratchOfOthers(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	plan := func() error {
 		_, err := change.Plan(t.Context(), s.open(s.dir), remedy("add index", "cond", "columns", "id, jia"))
@@ -54,6 +56,7 @@ func TestScratchOfOthers(t *testing.T) {
 // TestScratchUnlogged: the change is in the binary log for replicas, its trial
 // is not.
 func TestScratchUnlogged(t *testing.T) {
+	tier.Slow(t)
 	server, err := factstest.Start(t.Context(), "", "--log-bin=binlog", "--server-id=1")
 	if err != nil {
 		t.Fatal(err)
@@ -107,6 +110,7 @@ func binlog(t *testing.T, db *sql.DB) string {
 // TestGivesWay: while a change waits for a table that a long transaction uses,
 // other clients can read the table; after the transaction, the change is made.
 func TestGivesWay(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	c, err := change.Plan(t.Context(), s.open(s.dir), remedy("add index", "cond", "columns", "jia, id"))
 	if err != nil {

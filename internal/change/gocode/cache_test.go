@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -135,6 +136,7 @@ func (a cachedApp) selects(t *testing.T) int {
 // TestCache: a query cache is added to an app, answers from memory until a write, and
 // goes again to the byte, with its folder.
 func TestCache(t *testing.T) {
+	tier.Slow(t)
 	a := newCachedApp(t)
 	reset := func() {
 		t.Helper()

@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // fileMain answers with the number of a member. Before it, it obeys the files of its
@@ -155,6 +156,7 @@ func (a fileApp) asked(t *testing.T, when, want string) {
 // hold until a write of the app, or until a program has put another file in the place of
 // this one.
 func TestCacheOfFiles(t *testing.T) {
+	tier.Slow(t)
 	a := newFileApp(t)
 	live := a.folder(t, "data/member.db")
 	touch := func(name string) {
@@ -252,6 +254,7 @@ func (a fileApp) unsafe(t *testing.T) {
 
 // TestOnlyWriter reads the descriptors of real processes: this one has a file open.
 func TestOnlyWriter(t *testing.T) {
+	tier.Slow(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "a.db")
 	db, err := sql.Open("sqlite", file)

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
@@ -111,6 +112,7 @@ func pause(t *testing.T, a testApp, variant string) iikanji.Remedy {
 // TestConformance checks the promises that every kind makes, with an app that is
 // built and restarted.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	remedies := map[string]iikanji.Remedy{}
 	if changetest.ChildDir() == "" {
@@ -133,6 +135,7 @@ const placeVar = "IIKANJI_TEST_PLACE"
 
 // TestPlan: the description of a planned change, and what it weakens.
 func TestPlan(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	c, err := change.Plan(t.Context(), a.Open(a.Dir), once)
 	if err != nil {
@@ -163,6 +166,7 @@ func TestPlan(t *testing.T) {
 
 // TestRefused: remedies that are refused, with their errors.
 func TestRefused(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	for name, c := range map[string]struct {
 		r    iikanji.Remedy
@@ -192,6 +196,7 @@ func TestRefused(t *testing.T) {
 // TestDefect: a rewrite that does not build is reported as a defect of iikanji, and
 // so is one that go vet complains about; what the source has already is not.
 func TestDefect(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	site := a.Open(a.Dir)
 	svc := site.Services[changetest.Service]

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // halfHistory has change 1 that is kept and change 2 that was killed after its
@@ -40,6 +41,7 @@ func halfHistory(t *testing.T) string {
 // silent: it is reported, or the journal still states the same, or a change has
 // no event left.
 func TestDamage(t *testing.T) {
+	tier.Slow(t)
 	whole, err := os.ReadFile(filepath.Join(halfHistory(t), journalName))
 	if err != nil {
 		t.Fatal(err)

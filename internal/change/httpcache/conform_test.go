@@ -8,11 +8,13 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestConformance runs the conformance suite of kinds with a real nginx and a real
 // Varnish.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	s := newTestSite(t)
 	s.conform(t, "varnish", inVarnish, "the same answer again: true, varnish runs: true")
@@ -21,6 +23,7 @@ func TestConformance(t *testing.T) {
 // TestDirectConformance runs the suite for the act that takes a Varnish out, on a site
 // with one.
 func TestDirectConformance(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	s := newTestSite(t)
 	if changetest.ChildDir() == "" {

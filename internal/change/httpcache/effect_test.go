@@ -16,11 +16,13 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestVarnish: what a real Varnish does with the generated VCL. The subtests add to
 // one configuration.
 func TestVarnish(t *testing.T) {
+	tier.Slow(t)
 	if changetest.ChildDir() != "" {
 		return
 	}
@@ -313,6 +315,7 @@ func testESI(t *testing.T, s *testSite) {
 // TestFull: a Varnish whose storage is full drops old answers, and one that is
 // larger than the storage reaches the client whole.
 func TestFull(t *testing.T) {
+	tier.Slow(t)
 	if changetest.ChildDir() != "" {
 		return
 	}
@@ -389,6 +392,7 @@ func testUndo(t *testing.T, s *testSite) {
 
 // TestRefused: remedies that cannot be planned.
 func TestRefused(t *testing.T) {
+	tier.Slow(t)
 	if changetest.ChildDir() != "" {
 		return
 	}

@@ -13,12 +13,14 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestMemcachedConformance runs the conformance suite of kinds for what the act adds to
 // that of nginx: memcached's start and nginx's configuration. The app has its part of the
 // change already; its steps are those of TestNginxPagesConformance, and each compiles.
 func TestMemcachedConformance(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	s := newBlogSite(t)
 	if changetest.ChildDir() == "" {

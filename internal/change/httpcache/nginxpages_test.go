@@ -23,6 +23,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
@@ -251,6 +252,7 @@ func (s *blogSite) post(t *testing.T, path string) {
 
 // TestNginxPagesConformance runs the conformance suite of kinds: plan, undo, kills.
 func TestNginxPagesConformance(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	s := newBlogSite(t)
 	s.conform(t, "nginx", "kept: true, memcached runs: false")
@@ -296,6 +298,7 @@ func keptByTable(act string) iikanji.Remedy {
 // TestNginxPages: what a real nginx keeps, and what writes drop. The subtests share a
 // site and add to its configuration.
 func TestNginxPages(t *testing.T) {
+	tier.Slow(t)
 	if changetest.ChildDir() != "" {
 		return
 	}

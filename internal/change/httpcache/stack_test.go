@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
@@ -79,6 +80,7 @@ func shop(t *testing.T) *arena.Arena {
 // TestRestarted: a Varnish that a change started runs again after the whole site was
 // stopped and started, and it is gone after the undo.
 func TestRestarted(t *testing.T) {
+	tier.Slow(t)
 	if changetest.ChildDir() != "" {
 		return
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func remedy(kv ...string) iikanji.Remedy {
@@ -24,6 +25,7 @@ func remedy(kv ...string) iikanji.Remedy {
 // TestConformance checks the promises of every kind, with a real MariaDB that is
 // restarted each time.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	changetest.Run(t, changetest.Case{
 		Dir: s.dir, Open: s.open, State: s.state,
@@ -65,6 +67,7 @@ func (s *testSite) setByHand(name, value string) (calm func() error, err error) 
 // TestEffect: a restarted server has the set values, and a second plan changes
 // nothing.
 func TestEffect(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	site, r := s.open(s.dir), remedy("innodb_flush_log_at_trx_commit", "0", "sort_buffer_size", "1M", "slow_query_log", "ON")
 	c, err := change.Plan(t.Context(), site, r)
@@ -104,6 +107,7 @@ func (s *testSite) apply(t *testing.T, ops []iikanji.Op) {
 // TestLive: for every setting that is listed as live, setting it without a
 // restart gives the state after a restart, and so does the undo.
 func TestLive(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	site := s.open(s.dir)
 	values := map[string]string{"innodb_flush_log_at_trx_commit": "2", "sync_binlog": "3", "innodb_flush_neighbors": "2", "innodb_lru_scan_depth": "301",
@@ -164,6 +168,7 @@ func TestLive(t *testing.T) {
 // TestMovedVariable: a variable that was set by hand since is not overwritten,
 // and a value that the server changes is an error.
 func TestMovedVariable(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	site := s.open(s.dir)
 	h, err := history.Open(filepath.Join(t.TempDir(), "history"))
@@ -221,6 +226,7 @@ func TestMovedVariable(t *testing.T) {
 // TestBinlogOff: a setting that no "name = value" line turns off is turned off
 // and on again.
 func TestBinlogOff(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	if err := os.WriteFile(filepath.Join(s.dir, "conf.d", "a.cnf"), []byte("[mysqld]\nlog_bin = binlog\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -269,6 +275,7 @@ func TestBinlogOff(t *testing.T) {
 // TestDiagnoseAsks: the settings in the remedies of diagnose's rules can be
 // planned, in the rules' spelling; sizes are rounded as the server rounds them.
 func TestDiagnoseAsks(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	for _, c := range []struct {
 		r    iikanji.Remedy

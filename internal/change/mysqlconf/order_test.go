@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestOverriding: a file that the server reads after the drop-in file, and that
@@ -53,6 +54,7 @@ func TestOverriding(t *testing.T) {
 // refused in the plan; one that a file written afterwards overrides is found when
 // it is read back.
 func TestLostSetting(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	site := s.open(s.dir)
 	svc := site.Services["database"]

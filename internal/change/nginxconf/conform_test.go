@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A heldAct is an act that the conformance suite tests: a remedy that plans it,
@@ -57,15 +58,27 @@ func answers(*probedSite) map[string]heldAct {
 // TestConformance and TestConformanceAnswers run the conformance suite of kinds
 // on each act, with a real nginx whose answers show its configuration. They run
 // in parallel: most of the time nginx sleeps before it ends old workers.
-func TestConformance(t *testing.T) { conform(t, connections) }
+func TestConformance(t *testing.T) {
+	tier.Slow(t)
+	conform(t, connections)
+}
 
 // The acts about answers are held in three parts, each with an nginx of its
 // own: most of their time is waiting.
 const answerParts = 3
 
-func TestConformanceAnswers1(t *testing.T) { conform(t, answersPart(0)) }
-func TestConformanceAnswers2(t *testing.T) { conform(t, answersPart(1)) }
-func TestConformanceAnswers3(t *testing.T) { conform(t, answersPart(2)) }
+func TestConformanceAnswers1(t *testing.T) {
+	tier.Slow(t)
+	conform(t, answersPart(0))
+}
+func TestConformanceAnswers2(t *testing.T) {
+	tier.Slow(t)
+	conform(t, answersPart(1))
+}
+func TestConformanceAnswers3(t *testing.T) {
+	tier.Slow(t)
+	conform(t, answersPart(2))
+}
 
 // answersPart is every third act of answers.
 func answersPart(i int) func(*probedSite) map[string]heldAct {

@@ -22,6 +22,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A clockApp answers with the time, the number of the request and the client's headers.
@@ -147,6 +148,7 @@ func TestCacheIsPersonal(t *testing.T) {
 // cookie, and no client gets the cookie of another one: an answer that sets a
 // cookie is not kept.
 func TestCacheIgnoresCookies(t *testing.T) {
+	tier.Slow(t)
 	app := &clockApp{}
 	s := startClock(t, app)
 	apply(t, s, remedy("cache", "path", "/x", "valid", "100s", "cookies", "ignore"))
@@ -179,6 +181,7 @@ func TestCacheIgnoresCookies(t *testing.T) {
 // TestCacheExpires: when a request is sent, its answer is not older than allowed,
 // whatever headers the app sends. nginx's own whole seconds would allow two.
 func TestCacheExpires(t *testing.T) {
+	tier.Slow(t)
 	app := &clockApp{}
 	s := startClock(t, app)
 	apply(t, s, remedy("cache", "path", "/long", "valid", "500ms"))
@@ -469,6 +472,7 @@ func proven(r iikanji.Remedy, p iikanji.Proof) iikanji.Remedy {
 // TestPromises: a change has the promises that the edited configuration weakens,
 // whatever the remedy states.
 func TestPromises(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	for _, c := range []struct {
 		r    iikanji.Remedy
@@ -519,6 +523,7 @@ func TestPromises(t *testing.T) {
 // TestRenewedGoes: an answer that is renewed in the background is removed soon
 // after its last request, so that no later request gets an old answer.
 func TestRenewedGoes(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	apply(t, s, remedy("cache", "path", "/x", "valid", "2s", "stale", "updating"))
 	dir := filepath.Join(s.dir, zone+"_renewed_1s")

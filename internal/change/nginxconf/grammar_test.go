@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A writer makes a random configuration that nginx accepts, without any order
@@ -145,6 +146,7 @@ func grammarActs() []iikanji.Remedy {
 // with an error of this package, or accepted by nginx; planned again there is
 // nothing to change, and undone every byte is as before.
 func TestGrammar(t *testing.T) {
+	tier.Slow(t)
 	acts := grammarActs()
 	done := make([]int, len(acts))
 	rounds := 6 * len(acts)

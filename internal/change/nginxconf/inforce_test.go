@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // readBackSite is a real nginx with an executor whose history is new.
@@ -47,6 +48,7 @@ func readBackSite(t *testing.T) (*testSite, *change.Site, func(iikanji.Remedy) (
 // TestReadBackReload: a change whose reload did nothing is undone, and the error names
 // the file that the workers have not read.
 func TestReadBackReload(t *testing.T) {
+	tier.Slow(t)
 	s, site, plan := readBackSite(t)
 	before, err := s.state()
 	if err != nil {
@@ -75,6 +77,7 @@ func TestReadBackReload(t *testing.T) {
 // TestReadBackAnotherFile: a setting that another file overrides, when nginx reads its
 // files again at a restart, is an error that names this file.
 func TestReadBackAnotherFile(t *testing.T) {
+	tier.Slow(t)
 	s, site, plan := readBackSite(t)
 	id, x := plan(remedy("set", "directive", "tcp_nopush", "value", "on"))
 	if err := x.Apply(t.Context(), id); err != nil {
@@ -100,6 +103,7 @@ func TestReadBackAnotherFile(t *testing.T) {
 // TestReadBackWorkers: the number of workers is that of the running processes, not that
 // of the file.
 func TestReadBackWorkers(t *testing.T) {
+	tier.Slow(t)
 	s, _, plan := readBackSite(t)
 	id, x := plan(remedy("workers", "processes", "3", "connections", "64", "nofile", "2048"))
 	if err := x.Apply(t.Context(), id); err != nil {
@@ -153,6 +157,7 @@ func TestReadBackWorkers(t *testing.T) {
 // TestReadBackOtherConfiguration: a master that was started with another main file does
 // not have the change.
 func TestReadBackOtherConfiguration(t *testing.T) {
+	tier.Slow(t)
 	s, site, plan := readBackSite(t)
 	text, err := os.ReadFile(filepath.Join(s.dir, "conf/nginx.conf"))
 	if err == nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func remedy(act string, kv ...string) iikanji.Remedy {
@@ -42,6 +43,7 @@ func apply(t *testing.T, s *testSite, r iikanji.Remedy) *iikanji.Change {
 
 // TestEffects: each edit has its effect on a real nginx.
 func TestEffects(t *testing.T) {
+	tier.Slow(t)
 	s := newTestSite(t)
 	plain := s.body(t, "/x")
 	ask := func(n int) int64 {

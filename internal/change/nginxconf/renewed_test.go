@@ -6,11 +6,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestKeptUntil: answers that are renewed in the background outlive the second for which
 // they are valid, and none from before is sent after the time that the kind names.
 func TestKeptUntil(t *testing.T) {
+	tier.Slow(t)
 	s := startClock(t, &clockApp{})
 	open := func() *change.Site {
 		site := s.open(s.dir)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // askHost requests a path of a host. Any status is accepted.
@@ -55,6 +56,7 @@ server {
 // TestSharedLocations: an edit for one server is refused if it would change a
 // file that another server includes too.
 func TestSharedLocations(t *testing.T) {
+	tier.Slow(t)
 	s := startSite(t, echoesHost, map[string]string{"conf/nginx.conf": siteConf, "conf/sites/a.conf": strings.Replace(twins, "%[3]s", "#%[3]s", 1),
 		"conf/locations.inc": "location / {\n\tproxy_pass http://%[3]s;\n\tproxy_set_header Host $host; # %[1]s %[2]d\n}\n", "public/assets/a.txt": "from disk"})
 	for _, r := range []iikanji.Remedy{

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // echoesClient is an app that answers with what it receives about the client.
@@ -17,6 +18,7 @@ var echoesClient = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request)
 // TestCacheTellsApart: no client gets an answer to a client that the app can
 // tell apart, by any variable that nginx sends.
 func TestCacheTellsApart(t *testing.T) {
+	tier.Slow(t)
 	const server = `map $http_x_team $team { default "no team"; ~. "team $http_x_team"; }
 server {
 	listen 127.0.0.1:%[2]d; # %[1]s

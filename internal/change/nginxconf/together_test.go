@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestTogether: the acts of a tuned site do not disturb each other, in any order.
 func TestTogether(t *testing.T) {
+	tier.Slow(t)
 	acts := []iikanji.Remedy{
 		remedy("upstream keepalive", "keepalive", "32"),
 		remedy("static files", "path", "/assets"),

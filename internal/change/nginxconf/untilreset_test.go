@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A resetApp answers every GET with the version of its data and the number of the
@@ -65,6 +66,7 @@ func (s *testSite) reset(t *testing.T) (status int, body string) {
 // TestUntilReset: answers are kept, no client that has the answer of a reset gets an
 // answer from before, and a reset that does not end leaves nothing kept.
 func TestUntilReset(t *testing.T) {
+	tier.Slow(t)
 	app := &resetApp{}
 	conf := strings.Replace(siteConf, "worker_processes 1", "worker_processes 2", 1)
 	s := startSite(t, app, map[string]string{"conf/nginx.conf": conf, "conf/sites/a.conf": serverConf, "public/x": "x"})

@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func remedy(target, run string) iikanji.Remedy {
@@ -59,10 +60,16 @@ func prepared(t *testing.T, run string) string {
 }
 
 // TestStart starts the service, is killed at each step, and undoes it to the byte.
-func TestStart(t *testing.T) { conform(t, "off", "on", "true") }
+func TestStart(t *testing.T) {
+	tier.Slow(t)
+	conform(t, "off", "on", "true")
+}
 
 // TestEnd does the same with its end.
-func TestEnd(t *testing.T) { conform(t, "on", "off", "false") }
+func TestEnd(t *testing.T) {
+	tier.Slow(t)
+	conform(t, "on", "off", "false")
+}
 
 func conform(t *testing.T, before, run, effect string) {
 	dir := changetest.ChildDir()

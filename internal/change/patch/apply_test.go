@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // lines returns a file of short lines: lines("a b") is "a\nb\n".
@@ -168,6 +169,7 @@ func TestAppliedBefore(t *testing.T) {
 // TestLikeDiff: the output of diff -u and of git for two random files turns the
 // one into the other, both ways.
 func TestLikeDiff(t *testing.T) {
+	tier.Slow(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	dir := t.TempDir()
 	random := func() string {

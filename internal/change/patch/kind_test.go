@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func remedy(diff string, kv ...string) iikanji.Remedy {
@@ -48,6 +49,7 @@ const withoutOld = "--- a/old.go\n+++ /dev/null\n@@ -1,3 +0,0 @@\n-package main\
 // TestConformance checks the promises that every kind makes, with an app that is
 // built and restarted.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	changetest.Run(t, changetest.Case{
 		Dir: a.Dir, Open: a.Open, State: a.State, Serves: a.serves,
@@ -62,6 +64,7 @@ func TestConformance(t *testing.T) {
 
 // TestPlan: the description of a planned change.
 func TestPlan(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	c, err := change.Plan(t.Context(), a.Open(a.Dir), remedy(fast, "says", "answer faster", "weakens", "freshness, row-order,freshness"))
 	if err != nil {
@@ -80,6 +83,7 @@ func TestPlan(t *testing.T) {
 
 // TestRefused: patches that are refused, with their errors.
 func TestRefused(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	a.Write(t, "../secret.go", "package main\n")
 	a.Write(t, "run.go", "package main\n")
@@ -133,6 +137,7 @@ func TestNoDiff(t *testing.T) {
 
 // TestOutside: a source outside the target's folders is refused.
 func TestOutside(t *testing.T) {
+	tier.Slow(t)
 	a := newTestApp(t)
 	site := a.Open(a.Dir)
 	site.Roots = []string{t.TempDir()}

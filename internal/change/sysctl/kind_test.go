@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/promise"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // hostNetwork is the environment variable with the network namespace of the
@@ -70,6 +71,7 @@ var netVariables = []string{"/proc/sys/net/core/somaxconn", "/proc/sys/net/ipv4/
 // TestConformance writes real variables of a real kernel, in a network namespace
 // that no other process uses.
 func TestConformance(t *testing.T) {
+	tier.Slow(t)
 	if !apart(t) {
 		return
 	}
@@ -127,6 +129,7 @@ func disturb(op iikanji.Op) (func() error, error) {
 
 // TestConformanceLimits uses a process that starts with the limits in its file.
 func TestConformanceLimits(t *testing.T) {
+	tier.Slow(t)
 	dir := changetest.ChildDir()
 	if dir == "" {
 		dir = t.TempDir()

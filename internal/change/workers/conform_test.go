@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/changetest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func remedy(args ...string) iikanji.Remedy {
@@ -45,6 +46,7 @@ func startGunicorn(t *testing.T, files map[string]string, args ...string) *chang
 
 // TestGunicornFile changes the configuration file.
 func TestGunicornFile(t *testing.T) {
+	tier.Slow(t)
 	a := startGunicorn(t, map[string]string{"gunicorn.conf.py": "bind = 'unix:../sock'\nworkers = 1  # one\n"}, "app:app")
 	conform(t, a, map[string]iikanji.Remedy{"both": remedy("workers", "2", "threads", "3")}, map[string]string{"both": "processes True, threads True"})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -14,6 +15,7 @@ import (
 // does not see the run. They are cut to the load and proven like a log. They are not
 // used if the slow log sees the run.
 func TestObserveDigestsUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	srv, err := factstest.Start(t.Context(), "", "--performance-schema=ON", "--performance-schema-consumer-statements-digest=ON", "--performance-schema-instrument=statement/%=ON")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A second host has separate files. Its processes are those of this machine, because a
@@ -37,6 +38,7 @@ func (s second) ReadDir(path string) ([]fs.DirEntry, error) {
 // TestObserveTwoHostsUnderLoad observes a web server and an app on another host: their logs are
 // read there, their processes are counted there, and their facts have its name.
 func TestObserveTwoHostsUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	far := second{&host.Fake{Root: t.TempDir(), Host: "far"}}
 	write := func(name, text string) {
 		t.Helper()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -105,6 +106,7 @@ func (s *stage) requests(t *testing.T, n int, what string) {
 
 // TestObserveUnderLoad runs the observer with a real database.
 func TestObserveUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	srv, err := factstest.Start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)

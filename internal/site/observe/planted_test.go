@@ -25,6 +25,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -321,6 +322,7 @@ func (s *smallSite) observed(ctx context.Context, t *testing.T, p plant, keep fu
 // the database is not part of this test, and other work on this machine is not a
 // fault of the site.
 func TestPlantedSiteUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	srv, _ := openDatabase(t, "small")
 	for _, p := range plants {
 		t.Run(p.fault, func(t *testing.T) {
@@ -356,6 +358,7 @@ ANALYZE TABLE page, upload`
 // Every sensor must be green, and there must be no finding, except for the resource
 // use of other programs on this machine.
 func TestCleanSiteUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	srv, db := openDatabase(t, "small")
 	if _, err := db.ExecContext(t.Context(), cleanSchema); err != nil {
 		t.Fatal(err)

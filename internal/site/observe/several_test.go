@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -132,6 +133,7 @@ func (l *lane) ask(t *testing.T, n int, path string) {
 // databases, and no service has the name of its role. Each has its own sensor,
 // profile and facts, without data of the other services.
 func TestObserveSeveralUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	a, b := newLane(t, "a", false), newLane(t, "b", true)
 	target := iikanji.Target{Name: "two", Services: slices.Concat(a.target, b.target)}
 	groups := map[string][]int{}
