@@ -27,6 +27,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -156,7 +157,7 @@ func (t *trials) search(ctx context.Context) (*tune.Outcome, error) {
 }
 
 // Observe implements tune.Field: every candidate comes from the proposer.
-func (t *trials) Observe(context.Context, tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (t *trials) Observe(context.Context, load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -18,7 +19,7 @@ type trialField struct {
 var _ tune.Field = (*trialField)(nil)
 
 // Bench implements tune.Field.
-func (f *trialField) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
+func (f *trialField) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	run, void, err := f.Field.Bench(ctx, spec)
 	if run != nil {
 		f.ran(run)
@@ -28,12 +29,12 @@ func (f *trialField) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.R
 
 // Observe implements tune.Field. It observes nothing, because all candidates come
 // from the proposer.
-func (f *trialField) Observe(context.Context, tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (f *trialField) Observe(context.Context, load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 
 // Rehearse implements tune.Field. It is skipped, because a restart gives no
 // information about a gain.
-func (f *trialField) Rehearse(context.Context) (tune.Rehearsal, error) {
-	return tune.Rehearsal{Says: "left out: only the trials count here"}, nil
+func (f *trialField) Rehearse(context.Context) (load.Rehearsal, error) {
+	return load.Rehearsal{Says: "left out: only the trials count here"}, nil
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 // TestTrialDiesUnderLoad tests that a service that dies while a candidate is on trial fails
@@ -36,7 +36,7 @@ func TestTrialDiesUnderLoad(t *testing.T) {
 		}
 		for _, service := range []string{"app", "database"} {
 			kill(service)
-			run, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad, Trial: true})
+			run, _, err := f.Bench(ctx, load.Spec{Load: deathLoad, Trial: true})
 			if err != nil {
 				t.Fatalf("%s died on trial: %v", service, err)
 			}
@@ -44,7 +44,7 @@ func TestTrialDiesUnderLoad(t *testing.T) {
 				t.Errorf("%s died on trial: %s, score %v: %s", service, run.Outcome, run.Score, why)
 			}
 			f.Progress = nil
-			run, _, err = f.Bench(ctx, tune.BenchSpec{Load: deathLoad})
+			run, _, err = f.Bench(ctx, load.Spec{Load: deathLoad})
 			if err != nil || len(run.Steps) == 0 {
 				t.Fatalf("the run after the death of the %s: %v", service, err)
 			}
@@ -55,7 +55,7 @@ func TestTrialDiesUnderLoad(t *testing.T) {
 			}
 		}
 		kill("app")
-		if _, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad}); err == nil && ctx.Err() == nil {
+		if _, _, err := f.Bench(ctx, load.Spec{Load: deathLoad}); err == nil && ctx.Err() == nil {
 			t.Error("a death with no candidate on trial was not noticed")
 		}
 		return nil

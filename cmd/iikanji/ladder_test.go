@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -68,7 +69,7 @@ func climbWhole(t *testing.T, name string, rungs []ladder.Rung) {
 		if err := s.restart(ctx); err != nil {
 			return err
 		}
-		run, _, err := f.Bench(ctx, tune.BenchSpec{Load: deathLoad, Accept: true})
+		run, _, err := f.Bench(ctx, load.Spec{Load: deathLoad, Accept: true})
 		if err != nil {
 			return err
 		}
@@ -211,7 +212,7 @@ func TestLadderPrint(t *testing.T) {
 	for i := range rungs {
 		rungs[i].Number = i + 1
 	}
-	out := &tune.Outcome{Ratio: iikanji.Interval{Mid: 12.5, Lo: 12, Hi: 13, Level: 0.9}, Scores: [2]float64{100, 1250}, Final: []iikanji.RunID{1, 2}, Full: time.Minute, Rehearsal: tune.Rehearsal{Done: true, OK: true, Says: "all came back"}}
+	out := &tune.Outcome{Ratio: iikanji.Interval{Mid: 12.5, Lo: 12, Hi: 13, Level: 0.9}, Scores: [2]float64{100, 1250}, Final: []iikanji.RunID{1, 2}, Full: time.Minute, Rehearsal: load.Rehearsal{Done: true, OK: true, Says: "all came back"}}
 	var b strings.Builder
 	a, err := findTarget("isucondition")
 	if err != nil {

@@ -4,6 +4,12 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/tune"
+)
+
+var (
+	_ tune.Field    = (*field.Field)(nil)
+	_ tune.Comparer = (*field.Field)(nil)
 )
 
 // searchField returns the field for the runs of a search. It watches the free

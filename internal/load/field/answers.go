@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/proof/answers"
-	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 // The sizes of a comparison of answers.
@@ -37,9 +37,7 @@ const (
 	mostUnlike = 5
 )
 
-var _ tune.Comparer = (*Field)(nil)
-
-// SameAnswers implements tune.Comparer:
+// SameAnswers implements the Comparer of a search:
 //
 //  1. make a short run, and record its GET requests;
 //  2. restart the app and send them twice: what differs is not compared;
@@ -48,22 +46,22 @@ var _ tune.Comparer = (*Field)(nil)
 //     changed there as well changes by itself.
 //
 // The requests go to the app itself, past the web server and its caches.
-func (f *Field) SameAnswers(ctx context.Context, spec tune.AnswerSpec) (tune.AnswerReport, error) {
+func (f *Field) SameAnswers(ctx context.Context, spec load.AnswerSpec) (load.AnswerReport, error) {
 	f.Subject.Deaths().setTrial(false)
 	if err := f.revive(ctx); err != nil {
-		return tune.AnswerReport{}, err
+		return load.AnswerReport{}, err
 	}
 	defer f.over()
 	if err := f.pause(ctx, 0); err != nil {
-		return tune.AnswerReport{}, err
+		return load.AnswerReport{}, err
 	}
 	asker, err := f.asker(spec.Service)
 	if err != nil {
-		return tune.AnswerReport{}, err
+		return load.AnswerReport{}, err
 	}
 	recorded, err := f.record(ctx, spec)
 	if err != nil {
-		return tune.AnswerReport{}, fmt.Errorf("recording requests to compare answers: %w", err)
+		return load.AnswerReport{}, fmt.Errorf("recording requests to compare answers: %w", err)
 	}
 	c := &comparison{Field: f, spec: spec, asker: asker}
 	c.requests = answers.Choose(recorded, spec.Seed, mostCompared)
@@ -114,7 +112,7 @@ type Shortener interface {
 // shorter run can be made, else those of a short run that counts for nothing, from the
 // load generator if it keeps them and from the access logs otherwise. Requests of access
 // logs have no cookies.
-func (f *Field) record(ctx context.Context, spec tune.AnswerSpec) ([]answers.Request, error) {
+func (f *Field) record(ctx context.Context, spec load.AnswerSpec) ([]answers.Request, error) {
 	if l, ok := f.Loader.(Shortener); ok && !l.Shortens() {
 		if past, err := requestsOf(f.logs); err != nil || len(past) >= leastRecorded {
 			return past, err
@@ -127,7 +125,7 @@ func (f *Field) record(ctx context.Context, spec tune.AnswerSpec) ([]answers.Req
 const leastRecorded = 100
 
 // recordRun makes the short run of record.
-func (f *Field) recordRun(ctx context.Context, spec tune.AnswerSpec) ([]answers.Request, error) {
+func (f *Field) recordRun(ctx context.Context, spec load.AnswerSpec) ([]answers.Request, error) {
 	logs := f.accessLogs()
 	sample := bench.NewRequestSample(spec.Seed, perStep)
 	run, err := f.Loader.Load(ctx, Load{Time: spec.Load, Requests: sample})
@@ -235,7 +233,7 @@ func getsOf(text []byte) []answers.Request {
 // A comparison is one comparison of answers under way.
 type comparison struct {
 	*Field
-	spec     tune.AnswerSpec
+	spec     load.AnswerSpec
 	asker    answers.Asker
 	requests []answers.Request
 	norm     *answers.Norm
@@ -243,7 +241,7 @@ type comparison struct {
 	unasked  int // requests for which the old build had no time
 }
 
-func (c *comparison) compare(ctx context.Context) (r tune.AnswerReport, err error) {
+func (c *comparison) compare(ctx context.Context) (r load.AnswerReport, err error) {
 	if err := c.learn(ctx); err != nil {
 		return r, err
 	}
@@ -273,7 +271,7 @@ func (c *comparison) compare(ctx context.Context) (r tune.AnswerReport, err erro
 	r.Answered = c.count(got)
 	for _, i := range unlike[:min(len(unlike), mostUnlike)] {
 		before, after := answers.Excerpts(c.first[i], got[i])
-		r.Unlike = append(r.Unlike, tune.Unlike{Request: "GET " + c.requests[i].Path, Why: c.norm.Difference(i, got[i]), Old: before, New: after})
+		r.Unlike = append(r.Unlike, load.Unlike{Request: "GET " + c.requests[i].Path, Why: c.norm.Difference(i, got[i]), Old: before, New: after})
 	}
 	return r, nil
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/proof/judge"
-	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/timeline"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -66,8 +66,6 @@ type Field struct {
 
 // DefaultRest is the time between two runs of a search.
 const DefaultRest = 2500 * time.Millisecond
-
-var _ tune.Field = (*Field)(nil)
 
 // A Spec describes a run to make.
 type Spec struct {
@@ -168,8 +166,8 @@ func (f *Field) phases(ctx context.Context, cut func(), spec Spec, g *observe.Gu
 	}
 }
 
-// Bench implements tune.Field.
-func (f *Field) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
+// Bench implements the Field of a search.
+func (f *Field) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	if err := f.revive(ctx); err != nil {
 		return nil, "", err
 	}

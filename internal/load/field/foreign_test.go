@@ -11,9 +11,9 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
-	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
@@ -61,7 +61,7 @@ func TestForeignSubject(t *testing.T) {
 // indexRemedy observes a run and returns the remedy for the scan of the books.
 func indexRemedy(t *testing.T, f *Field) iikanji.Remedy {
 	t.Helper()
-	d, known, err := f.Observe(t.Context(), tune.BenchSpec{Load: 2 * time.Second})
+	d, known, err := f.Observe(t.Context(), load.Spec{Load: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func indexRemedy(t *testing.T, f *Field) iikanji.Remedy {
 func onTrial(t *testing.T, f *Field, acts *change.Executor, c *iikanji.Change) iikanji.Verdict {
 	t.Helper()
 	run := func(trial bool) *iikanji.Run {
-		r, _, err := f.Bench(t.Context(), tune.BenchSpec{Load: 700 * time.Millisecond, Trial: trial})
+		r, _, err := f.Bench(t.Context(), load.Spec{Load: 700 * time.Millisecond, Trial: trial})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,7 +134,7 @@ func TestForeignDeath(t *testing.T) {
 		t.Error("with a candidate a death ends the search")
 	}
 	l.deaths.setTrial(false)
-	r, _, err := f.Bench(t.Context(), tune.BenchSpec{Load: 200 * time.Millisecond, Trial: true})
+	r, _, err := f.Bench(t.Context(), load.Spec{Load: 200 * time.Millisecond, Trial: true})
 	if err != nil || r.Outcome != iikanji.Passed {
 		t.Errorf("after the restart: %v %v, faults %+v", r, err, r.Faults)
 	}

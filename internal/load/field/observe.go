@@ -8,8 +8,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -24,9 +24,9 @@ func (e *NoLoadError) Error() string {
 	return "there was no load to diagnose: " + strings.Join(e.Reasons, "; ")
 }
 
-// Observe implements tune.Field. The apps are restarted before and after the run,
+// Observe implements the Field of a search. The apps are restarted before and after the run,
 // because the limit of slow statements is a setting of each connection.
-func (f *Field) Observe(ctx context.Context, spec tune.BenchSpec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (f *Field) Observe(ctx context.Context, spec load.Spec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
 	f.Subject.Deaths().setTrial(false)
 	if err := f.revive(ctx); err != nil {
 		return nil, nil, err

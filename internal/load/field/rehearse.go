@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/load"
 )
 
 // rehearsalWait is the time until the last write of a database is on disk, with the
@@ -20,11 +20,11 @@ const rehearsalWait = 2 * time.Second
 // early is how long an app may try to start without its database.
 const early = 5 * time.Second
 
-// Rehearse implements tune.Field: all services are killed at once, as in a
+// Rehearse implements the Field of a search: all services are killed at once, as in a
 // power cut without the loss of the page cache, and started in the worst order: web
 // servers, apps, then what the apps need.
-func (f *Field) Rehearse(ctx context.Context) (tune.Rehearsal, error) {
-	r := tune.Rehearsal{Done: true}
+func (f *Field) Rehearse(ctx context.Context) (load.Rehearsal, error) {
+	r := load.Rehearsal{Done: true}
 	if err := f.revive(ctx); err != nil {
 		return r, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
-// WhichFile is the hook of tune.Tuner for a change that could be made in several schema
+// WhichFile is the hook of a search for a change that could be made in several schema
 // files. Initialize runs once with the general log on; the file whose CREATE TABLE it
 // executes is chosen. ok is false if this does not identify one file.
 func (f *Field) WhichFile(ctx context.Context, refused *change.WhichFileError) (r iikanji.Remedy, ok bool, err error) {

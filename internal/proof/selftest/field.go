@@ -9,7 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -36,7 +36,7 @@ func (s *site) overhead() time.Duration { return cmp.Or(s.search.Overhead, defau
 func (s *site) pass(d time.Duration) { s.now = s.now.Add(d) }
 
 // Bench implements tune.Field.
-func (s *site) Bench(ctx context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
+func (s *site) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
@@ -84,7 +84,7 @@ func (s *site) truth() float64 {
 }
 
 // Observe implements tune.Field: every candidate that is not in force is found.
-func (s *site) Observe(ctx context.Context, spec tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *site) Observe(ctx context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	s.pass(s.overhead() + spec.Load)
 	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Statements: 1}
 	for _, k := range s.search.order(s.rng, len(s.search.Candidates)) {
@@ -105,9 +105,9 @@ func (s *site) Observe(ctx context.Context, spec tune.BenchSpec) (*observe.Diagn
 func place(k int) string { return fmt.Sprintf("k%02d", k) }
 
 // Rehearse implements tune.Field.
-func (s *site) Rehearse(context.Context) (tune.Rehearsal, error) {
+func (s *site) Rehearse(context.Context) (load.Rehearsal, error) {
 	s.pass(s.overhead())
-	return tune.Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
+	return load.Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
 }
 
 // plan makes the change of a remedy.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
@@ -31,12 +32,12 @@ const calibrationPairs = 4
 // RunAATrials runs an unchanged site until n trials have their verdicts. Each
 // trial has its own runs; a void pair is repeated, but where most runs are
 // disturbed, they count. report is called after each pair and may be nil.
-func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, report func(AATrials)) (AATrials, error) {
+func RunAATrials(ctx context.Context, f Field, n int, length time.Duration, report func(AATrials)) (AATrials, error) {
 	var out AATrials
 	var past [][]judge.Pair
 	var before []judge.Pair
 	for len(before) < calibrationPairs {
-		p, err := out.pair(ctx, f, load)
+		p, err := out.pair(ctx, f, length)
 		if err != nil {
 			return out, err
 		}
@@ -52,7 +53,7 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, report
 		}
 		c := judge.Case{Change: iikanji.Change{ID: iikanji.ChangeID(len(out.Verdicts) + 1)}}
 		for v := (iikanji.Verdict{}); v.Call == iikanji.CallUnknown; {
-			p, err := out.pair(ctx, f, load)
+			p, err := out.pair(ctx, f, length)
 			if err != nil {
 				return out, err
 			}
@@ -74,10 +75,10 @@ func RunAATrials(ctx context.Context, f Field, n int, load time.Duration, report
 }
 
 // pair makes two runs of the same state.
-func (o *AATrials) pair(ctx context.Context, f Field, load time.Duration) (judge.Pair, error) {
+func (o *AATrials) pair(ctx context.Context, f Field, length time.Duration) (judge.Pair, error) {
 	var p judge.Pair
 	for _, candidate := range []bool{false, true} {
-		run, void, err := f.Bench(ctx, BenchSpec{Load: load, Accept: o.accept})
+		run, void, err := f.Bench(ctx, load.Spec{Load: length, Accept: o.accept})
 		if err != nil {
 			return p, err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -117,7 +118,7 @@ func TestTakeUp(t *testing.T) {
 	}
 	var ids []iikanji.RunID
 	for range 2 {
-		run, _, err := m.Bench(t.Context(), BenchSpec{Load: time.Second})
+		run, _, err := m.Bench(t.Context(), load.Spec{Load: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

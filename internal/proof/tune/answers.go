@@ -4,42 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 )
 
 // A Comparer is a Field that can compare the answers of the site before and after a
 // change of its source.
 type Comparer interface {
-	SameAnswers(ctx context.Context, spec AnswerSpec) (AnswerReport, error)
-}
-
-// An AnswerSpec describes a comparison of answers.
-type AnswerSpec struct {
-	Service string // the app whose source changes
-	Seed    uint64
-	Load    time.Duration // of the run whose requests are recorded
-	// AnyOrder: lists may come in another order.
-	AnyOrder bool
-	// Swap applies the change, or undoes it. The app answers afterwards.
-	Swap func(ctx context.Context, on bool) error
-}
-
-// An AnswerReport is the result of a comparison. The change is applied if no answer
-// differs, and undone otherwise.
-type AnswerReport struct {
-	iikanji.Answered
-	Unlike []Unlike `json:"unlike,omitempty"` // the first few
-}
-
-// An Unlike is a request that the two builds answered differently.
-type Unlike struct {
-	Request string `json:"request"`
-	Why     string `json:"why"`
-	Old     string `json:"old"` // the beginning of the answer before the change
-	New     string `json:"new"`
+	SameAnswers(ctx context.Context, spec load.AnswerSpec) (load.AnswerReport, error)
 }
 
 // compareAnswers is sameAnswers for a trial. It keeps what was compared for the verdict.
@@ -64,7 +38,7 @@ func (ar *arms) sameAnswers(ctx context.Context) (answered *iikanji.Answered, wh
 	weakens := func(p iikanji.Promise) bool {
 		return slices.ContainsFunc(ar.changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, p) })
 	}
-	report, err := field.SameAnswers(ctx, AnswerSpec{
+	report, err := field.SameAnswers(ctx, load.AnswerSpec{
 		Service: ar.changes[i].Target, Seed: ar.options.Seed, Load: min(ar.options.Short, recordLoad),
 		AnyOrder: slices.Contains(ar.acts.Policy.Allow, iikanji.RowOrder),
 		Swap:     ar.put,
@@ -75,7 +49,7 @@ func (ar *arms) sameAnswers(ctx context.Context) (answered *iikanji.Answered, wh
 	ar.say("compared the answers of both builds: %s", report.Answered)
 	switch {
 	case len(report.Unlike) > 0:
-		return &report.Answered, report.unlike(), nil
+		return &report.Answered, report.Difference(), nil
 	case report.Requests < leastCompared && weakens(iikanji.TestedOnly):
 		return &report.Answered, fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
 	}
@@ -89,17 +63,3 @@ const recordLoad = 6 * time.Second
 // leastCompared is the least number of equal answers that a rewrite needs that
 // nothing else proves.
 const leastCompared = 20
-
-// unlike shows the first request with different answers.
-func (r AnswerReport) unlike() string {
-	u := r.Unlike[0]
-	text := fmt.Sprintf("%s is answered differently: %s\nbefore: %s\nafter:  %s", u.Request, u.Why, u.Old, u.New)
-	if n := len(r.Unlike) - 1; n > 0 {
-		var others []string
-		for _, o := range r.Unlike[1:] {
-			others = append(others, o.Request+": "+o.Why)
-		}
-		text += "\nalso: " + strings.Join(others, "; ")
-	}
-	return text
-}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 )
 
 // arms are the two states of the site in a trial, without and with its changes. They
@@ -30,7 +31,7 @@ func (ar *arms) arm(ctx context.Context, on bool) (*iikanji.Run, string, error) 
 	if on { // the candidate may be the cause of void runs: only the incumbent's show what the machine is like
 		ar.voids = min(ar.voids, maxVoids-2)
 	}
-	spec := BenchSpec{Load: ar.options.Short, Trial: on, Rest: ar.wait}
+	spec := load.Spec{Load: ar.options.Short, Trial: on, Rest: ar.wait}
 	ar.wait = 0
 	if on {
 		spec.Ready = func(ctx context.Context) bool { // an error recurs after the run and is returned then

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -33,7 +34,7 @@ func (r *runner) calibrate(ctx context.Context) error {
 		if err := r.restartForRun(ctx); err != nil {
 			return err
 		}
-		run, void, err := r.bench(ctx, BenchSpec{Load: r.options.Short})
+		run, void, err := r.bench(ctx, load.Spec{Load: r.options.Short})
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ const maxFailed = 3
 var ErrChecks = errors.New("the site as it is fails its checks")
 
 // bench runs the site once. A void run is counted and reported, and not used.
-func (r *runner) bench(ctx context.Context, spec BenchSpec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
+func (r *runner) bench(ctx context.Context, spec load.Spec, touched ...*iikanji.Change) (*iikanji.Run, string, error) {
 	var err error
 	if spec.State, err = r.fingerprint(ctx, touched...); err != nil {
 		return nil, "", err

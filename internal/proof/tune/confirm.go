@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -104,7 +105,7 @@ func (l *fastLane) confirm(ctx context.Context, least int) error {
 func (l *fastLane) confirmNow(ctx context.Context) error {
 	for l.ledger.Open != nil && len(l.ledger.Open.Since) < 2 {
 		l.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
-		run, void, err := l.bench(ctx, BenchSpec{Load: l.options.Short})
+		run, void, err := l.bench(ctx, load.Spec{Load: l.options.Short})
 		if err != nil {
 			return err
 		}

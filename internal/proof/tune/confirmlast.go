@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -26,7 +27,7 @@ func (t *endPhase) proveOpen(ctx context.Context) error {
 	}
 	out := t.out
 	out.Untouched, out.Final = []iikanji.RunID{}, []iikanji.RunID{}
-	out.Ratio, out.Scores, out.Work, out.Rehearsal = iikanji.Interval{}, [2]float64{}, nil, Rehearsal{}
+	out.Ratio, out.Scores, out.Work, out.Rehearsal = iikanji.Interval{}, [2]float64{}, nil, load.Rehearsal{}
 	t.note("the last comparison did not confirm what was kept: it is undone")
 	return nil
 }

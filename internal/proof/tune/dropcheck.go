@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -55,7 +56,7 @@ func (d *dropCheck) pairWithout(ctx context.Context, usable int) (p judge.Pair, 
 		if err := d.put(ctx, on); err != nil {
 			return p, err
 		}
-		run, void, err := d.bench(ctx, BenchSpec{Load: d.options.Short, Trial: on}, d.changes...)
+		run, void, err := d.bench(ctx, load.Spec{Load: d.options.Short, Trial: on}, d.changes...)
 		if err != nil {
 			return p, err
 		}

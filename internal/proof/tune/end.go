@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -391,7 +392,7 @@ func (c *comparison) pair(ctx context.Context, n int) (p judge.Pair, err error) 
 		if err := c.turn(ctx, want); err != nil {
 			return p, err
 		}
-		run, void, err := c.bench(ctx, BenchSpec{Load: c.out.Full})
+		run, void, err := c.bench(ctx, load.Spec{Load: c.out.Full})
 		if err != nil {
 			return p, err
 		}

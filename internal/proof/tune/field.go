@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -14,35 +15,13 @@ type Field interface {
 	// Bench loads the site once with every answer checked, and saves the run.
 	// void is why the run does not count, as when the machine was much busier than in
 	// other runs; "" if it counts. With spec.Accept it counts.
-	Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error)
+	Bench(ctx context.Context, spec load.Spec) (run *iikanji.Run, void string, err error)
 	// Observe does the same with every sensor on and returns a diagnosis. The score
 	// of such a run does not count.
-	Observe(ctx context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error)
+	Observe(ctx context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error)
 	// Rehearse ends every service without warning, starts them in the worst
 	// order, and says what did not come back as it was.
-	Rehearse(ctx context.Context) (Rehearsal, error)
-}
-
-// A BenchSpec describes a run to make.
-type BenchSpec struct {
-	Load  time.Duration
-	Rest  time.Duration       // before the run, beyond the usual rest
-	State iikanji.Fingerprint // of everything that changes have touched
-	// Trial: a candidate is applied. The death of a service counts against the
-	// candidate and fails the run, instead of ending the search.
-	Trial bool
-	// Accept: a disturbed run counts, because every run on this machine is disturbed.
-	Accept bool
-	// Ready is called after initialize, right before the load; false ends the run
-	// there. nil is as true.
-	Ready func(ctx context.Context) bool
-}
-
-// A Rehearsal is the result of a restart in the worst order.
-type Rehearsal struct {
-	Done bool   `json:"done"`
-	OK   bool   `json:"ok"`
-	Says string `json:"says"`
+	Rehearse(ctx context.Context) (load.Rehearsal, error)
 }
 
 // TuneOptions bound a search.
@@ -161,7 +140,7 @@ type Outcome struct {
 	// shape may hide a gain.
 	Work      []iikanji.Work `json:"work,omitempty"`
 	Short     [2]float64     `json:"short_scores"` // the same in the searching runs
-	Rehearsal Rehearsal      `json:"rehearsal"`
+	Rehearsal load.Rehearsal `json:"rehearsal"`
 	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
 	// FalseKeeps is how many of the changes in force are expected to have no effect.
 	FalseKeeps float64       `json:"false_keeps_expected"`

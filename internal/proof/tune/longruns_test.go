@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -63,13 +64,13 @@ func (s *slowSite) left() float64 {
 	return sum
 }
 
-func (s *slowSite) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, string, error) {
+func (s *slowSite) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	s.now = s.now.Add(overhead + spec.Rest)
 	s.level = math.Log(100 / s.left())
 	return s.meadow.Bench(ctx, spec)
 }
 
-func (s *slowSite) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *slowSite) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	s.now = s.now.Add(overhead + spec.Load + 10*time.Second)
 	on, left := s.on(), s.left()
 	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: left, Statements: left, Binding: "cpu"}
@@ -87,9 +88,9 @@ func (s *slowSite) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosi
 	return d, nil, nil
 }
 
-func (s *slowSite) SameAnswers(ctx context.Context, spec AnswerSpec) (AnswerReport, error) {
+func (s *slowSite) SameAnswers(ctx context.Context, spec load.AnswerSpec) (load.AnswerReport, error) {
 	s.now = s.now.Add(answersTake)
-	return AnswerReport{Answered: iikanji.Answered{Requests: 100}}, spec.Swap(ctx, true)
+	return load.AnswerReport{Answered: iikanji.Answered{Requests: 100}}, spec.Swap(ctx, true)
 }
 
 // minuteSite is a site with 20 causes, four of which have 88 % of the time, so that

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
@@ -21,7 +22,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d, known, err := t.Field.Observe(ctx, BenchSpec{Load: t.Options.Watch, State: state})
+	d, known, err := t.Field.Observe(ctx, load.Spec{Load: t.Options.Watch, State: state})
 	if err != nil {
 		return err
 	}

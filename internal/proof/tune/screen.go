@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
@@ -237,7 +238,7 @@ func (d *design) run(ctx context.Context) error {
 		if err := d.put(ctx, rows[i]); err != nil || d.why != "" {
 			return err
 		}
-		run, void, err := d.bench(ctx, BenchSpec{Load: d.options.Short, Trial: len(d.applied) > 0}, d.applied...)
+		run, void, err := d.bench(ctx, load.Spec{Load: d.options.Short, Trial: len(d.applied) > 0}, d.applied...)
 		if err != nil {
 			return err
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 )
 
 // Environment of the process that is killed: its folder, and the step at which it
@@ -99,12 +100,12 @@ type doomedField struct {
 	*doomed
 }
 
-func (f doomedField) Bench(ctx context.Context, spec BenchSpec) (run *iikanji.Run, void string, err error) {
+func (f doomedField) Bench(ctx context.Context, spec load.Spec) (run *iikanji.Run, void string, err error) {
 	err = f.around(func() (err error) { run, void, err = f.meadow.Bench(ctx, spec); return err })
 	return run, void, err
 }
 
-func (f doomedField) Rehearse(ctx context.Context) (r Rehearsal, err error) {
+func (f doomedField) Rehearse(ctx context.Context) (r load.Rehearsal, err error) {
 	err = f.around(func() (err error) { r, err = f.meadow.Rehearse(ctx); return err })
 	return r, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -209,7 +210,7 @@ type shown struct {
 	extra  []iikanji.Remedy
 }
 
-func (s shown) Observe(ctx context.Context, _ tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s shown) Observe(ctx context.Context, _ load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	known, problems, err := gosource.Facts(ctx, changetest.Service, s.source, "", rewrite.Facts{})
 	if err != nil || len(problems) > 0 {
 		return nil, nil, errors.Join(err, errors.New(strings.Join(problems, "; ")))
@@ -234,8 +235,8 @@ func (s shown) Observe(ctx context.Context, _ tune.BenchSpec) (*observe.Diagnosi
 	return d, nil, nil
 }
 
-func (s shown) Rehearse(context.Context) (tune.Rehearsal, error) {
-	return tune.Rehearsal{Done: true, OK: true, Says: "not rehearsed"}, nil
+func (s shown) Rehearse(context.Context) (load.Rehearsal, error) {
+	return load.Rehearsal{Done: true, OK: true, Says: "not rehearsed"}, nil
 }
 
 // wrongAtBorder makes the list faster for no reason and answers n = 10, which no

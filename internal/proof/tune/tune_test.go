@@ -15,15 +15,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/site/observe"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -97,7 +97,7 @@ func (m *meadow) on() map[string]bool {
 	return on
 }
 
-func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, string, error) {
+func (m *meadow) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	m.runs++
 	if m.at != nil {
 		m.at(m.runs)
@@ -135,7 +135,7 @@ func (m *meadow) Bench(ctx context.Context, spec BenchSpec) (*iikanji.Run, strin
 	return run, void, m.h.SaveRun(run)
 }
 
-func (m *meadow) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (m *meadow) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	m.now = m.now.Add(spec.Load)
 	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10, Findings: m.finds(m.on())}
 	if m.binding != nil {
@@ -144,8 +144,8 @@ func (m *meadow) Observe(_ context.Context, spec BenchSpec) (*observe.Diagnosis,
 	return d, nil, nil
 }
 
-func (m *meadow) Rehearse(context.Context) (Rehearsal, error) {
-	return Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
+func (m *meadow) Rehearse(context.Context) (load.Rehearsal, error) {
+	return load.Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
 }
 
 func turn(code, name, value string, gain float64) iikanji.Finding {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -60,7 +61,7 @@ type Search struct {
 	Runs      int              `json:"runs"`
 	Voided    int              `json:"voided"`
 	Noise     float64          `json:"noise"`
-	Rehearsal tune.Rehearsal   `json:"rehearsal"`
+	Rehearsal load.Rehearsal   `json:"rehearsal"`
 	Notes     []string         `json:"notes,omitempty"`
 	Partial   bool             `json:"partial,omitempty"`
 	Options   tune.TuneOptions `json:"options"`

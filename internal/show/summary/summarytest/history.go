@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -176,7 +177,7 @@ func (s *site) on() map[string]bool {
 }
 
 // run makes a run of the present state.
-func (s *site) run(spec tune.BenchSpec) (*iikanji.Run, error) {
+func (s *site) run(spec load.Spec) (*iikanji.Run, error) {
 	s.now = s.now.Add(spec.Load + 2*time.Second)
 	id, _, err := s.h.NewRun()
 	if err != nil {
@@ -202,7 +203,7 @@ func (s *site) run(spec tune.BenchSpec) (*iikanji.Run, error) {
 }
 
 // Bench implements tune.Field.
-func (s *site) Bench(_ context.Context, spec tune.BenchSpec) (*iikanji.Run, string, error) {
+func (s *site) Bench(_ context.Context, spec load.Spec) (*iikanji.Run, string, error) {
 	r, err := s.run(spec)
 	if err != nil {
 		return nil, "", err
@@ -211,13 +212,13 @@ func (s *site) Bench(_ context.Context, spec tune.BenchSpec) (*iikanji.Run, stri
 }
 
 // Rehearse implements tune.Field.
-func (s *site) Rehearse(context.Context) (tune.Rehearsal, error) {
-	return tune.Rehearsal{Done: true, OK: true, Says: "all services came back"}, nil
+func (s *site) Rehearse(context.Context) (load.Rehearsal, error) {
+	return load.Rehearsal{Done: true, OK: true, Says: "all services came back"}, nil
 }
 
 // Observe implements tune.Field: three sensors are red, and the findings that say so
 // have levers as remedies.
-func (s *site) Observe(_ context.Context, spec tune.BenchSpec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *site) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
 	r, err := s.run(spec)
 	if err != nil {
 		return nil, nil, err
