@@ -112,11 +112,11 @@ func advice(h rewrite.Hit) string {
 // levers are the selected levers; nil for all.
 func (c *lintCmd) levers() (out []*rewrite.Lever, err error) {
 	for _, code := range c.Only {
-		i := slices.IndexFunc(rewrite.All(), func(l *rewrite.Lever) bool { return strings.EqualFold(l.Code, code) })
-		if i < 0 {
+		l := rewrite.Lookup(strings.ToUpper(code))
+		if l == nil {
 			return nil, usageError("there is no lever %q", code)
 		}
-		out = append(out, rewrite.All()[i])
+		out = append(out, l)
 	}
 	return out, nil
 }
@@ -303,8 +303,8 @@ func maybeVet(args []string) {
 		f = rewrite.Facts{}
 	}
 	var analyzers []*analysis.Analyzer
-	for _, l := range rewrite.With(f) {
-		analyzers = append(analyzers, rewrite.WithImports(l.Analyzer))
+	for _, l := range rewrite.All() {
+		analyzers = append(analyzers, rewrite.WithImports(l.Analyzer(f)))
 	}
 	unitchecker.Main(analyzers...)
 }

@@ -15,24 +15,26 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp216 finds searches whose text is built at run time: the query cache of APP207
+var builtSearch = Lever{Code: "APP216", Title: "the answer of a built search is computed again",
+	Line:    "it could be kept until its table is written",
+	Promise: TestedOnly, Order: 16, Saved: Share{Lo: 0.05, Hi: 0.9}, Of: OfStatements,
+	find: findBuiltSearches,
+}
+
+// findBuiltSearches finds searches whose text is built at run time: the query cache of APP207
 // knows whole texts only. Their answers are kept in the app until it writes to the
 // table.
-func newApp216(f Facts) *Lever {
-	return newLever(Lever{Code: "APP216", Title: "the answer of a built search is computed again", Promise: TestedOnly,
-		Line:  "it could be kept until its table is written",
-		Order: 16, Saved: Share{0.05, 0.9}, Of: OfStatements}, func(r *reporter) error {
-		k := &keeping{r: r, x: indexOf(r.pass), sql: callsOf(r.pass), facts: f}
-		for _, c := range k.sql.Calls {
-			if name, ok := k.table(c); ok && !skipped(r.pass, c.Pos()) {
-				k.add(name, c)
-			}
+func findBuiltSearches(r *reporter) error {
+	k := &keeping{r: r, x: indexOf(r.pass), sql: callsOf(r.pass), facts: r.facts}
+	for _, c := range k.sql.Calls {
+		if name, ok := k.table(c); ok && !skipped(r.pass, c.Pos()) {
+			k.add(name, c)
 		}
-		if len(k.tables) > 0 && k.alone() {
-			k.report()
-		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer)
+	}
+	if len(k.tables) > 0 && k.alone() {
+		k.report()
+	}
+	return nil
 }
 
 // A keeping is the search for answers that can be kept.

@@ -47,7 +47,7 @@ func TestApp216Refuses(t *testing.T) {
 	}
 	pkgs := loadGoldens(t, root, overlay, slices.Collect(maps.Values(packageOf)))
 	for name := range changes {
-		for _, h := range hitsOf(t, newApp216(shopFacts), pkgs[packageOf[name]]) {
+		for _, h := range hitsOf(t, &builtSearch, pkgs[packageOf[name]]) {
 			if len(h.Variants) > 0 {
 				t.Errorf("%s: a fix is offered", name)
 			}
@@ -58,7 +58,7 @@ func TestApp216Refuses(t *testing.T) {
 // hitsOf runs a lever over a package.
 func hitsOf(t *testing.T, l *Lever, p *packages.Package) (hits []Hit) {
 	t.Helper()
-	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer}, []*packages.Package{p}, nil)
+	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer(shopFacts)}, []*packages.Package{p}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

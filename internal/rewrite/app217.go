@@ -10,7 +10,6 @@ import (
 	"unicode"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
 
@@ -21,25 +20,26 @@ import (
 // idsOfBlock is the number of ids that one write reserves.
 const idsOfBlock = 1000
 
-// newApp217 finds ids that are taken one by one from a table that has one row only to
+var writePerID = Lever{Code: "APP217", Title: "one write per id",
+	Line:    "ids are taken one by one from a table that only counts them",
+	Promise: TestedOnly, Order: 8, Saved: Share{Lo: 0.6, Hi: 0.98}, Of: OfStatements,
+	find: findWritesPerID,
+}
+
+// findWritesPerID finds ids that are taken one by one from a table that has one row only to
 // count them: a REPLACE of that row whose only used result is the new id.
-func newApp217(f Facts) *Lever {
-	return newLever(Lever{Code: "APP217", Title: "one write per id", Promise: TestedOnly,
-		Line:  "ids are taken one by one from a table that only counts them",
-		Order: 8, Saved: Share{0.6, 0.98}, Of: OfStatements}, func(r *reporter) error {
-		l := &idWrites{reporter: r, facts: f, calls: callsOf(r.pass)}
-		for _, c := range l.calls.Calls {
-			if c.Op == sqlcall.Exec && c.Text != nil && c.Text.Holes == 0 && !c.Named && !leftAlone(r.pass, c) {
-				l.visit(c)
-			}
+func findWritesPerID(r *reporter) error {
+	l := &idWrites{reporter: r, calls: callsOf(r.pass)}
+	for _, c := range l.calls.Calls {
+		if c.Op == sqlcall.Exec && c.Text != nil && c.Text.Holes == 0 && !c.Named && !leftAlone(r.pass, c) {
+			l.visit(c)
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 type idWrites struct {
 	*reporter
-	facts Facts
 	calls *sqlcall.Result
 }
 

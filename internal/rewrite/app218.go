@@ -8,28 +8,27 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
-
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp218 finds functions that open a SQLite file for each call, and whose callers
+var fileOpenedPerRequest = Lever{Code: "APP218", Title: "a SQLite file is opened for each request",
+	Line:    "a SQLite file is opened and closed again and again",
+	Promise: TestedOnly, Order: 8, Saved: Share{Lo: 0.05, Hi: 0.4}, Of: OfFunction,
+	find: findFileOpens,
+}
+
+// findFileOpens finds functions that open a SQLite file for each call, and whose callers
 // close it again: each opening reads and parses the schema, and starts with an empty
 // page cache.
-func newApp218(Facts) *Lever {
-	return newLever(Lever{Code: "APP218", Title: "a SQLite file is opened for each request", Promise: TestedOnly,
-		Line:  "a SQLite file is opened and closed again and again",
-		Order: 8, Saved: Share{0.05, 0.4}}, func(r *reporter) error {
-		l := &fileOpens{reporter: r, seen: map[types.Object]bool{}}
-		for c := range rootOf(r.pass).Preorder((*ast.CallExpr)(nil)) {
-			if !skipped(r.pass, c.Node().Pos()) {
-				l.visit(c)
-			}
+func findFileOpens(r *reporter) error {
+	l := &fileOpens{reporter: r, seen: map[types.Object]bool{}}
+	for c := range rootOf(r.pass).Preorder((*ast.CallExpr)(nil)) {
+		if !skipped(r.pass, c.Node().Pos()) {
+			l.visit(c)
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 type fileOpens struct {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -17,22 +16,24 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp219 finds loops whose writes to a SQLite file commit one by one: each commit
+var commitPerWrite = Lever{Code: "APP219", Title: "each write to a SQLite file commits by itself",
+	Line:    "a loop writes to a SQLite file without a transaction",
+	Promise: TestedOnly, Order: 17, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements,
+	find: findCommitsPerWrite,
+}
+
+// findCommitsPerWrite finds loops whose writes to a SQLite file commit one by one: each commit
 // locks the file and syncs it.
-func newApp219(Facts) *Lever {
-	return newLever(Lever{Code: "APP219", Title: "each write to a SQLite file commits by itself", Promise: TestedOnly,
-		Line:  "a loop writes to a SQLite file without a transaction",
-		Order: 17, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
-		l := &fileWrites{reporter: r, calls: callsOf(r.pass)}
-		l.still = quietness{pass: r.pass, calls: l.calls}
-		seen := map[ast.Stmt]bool{}
-		for _, c := range l.calls.Calls {
-			if c.Loop != nil && c.Handle.Kind == sqlcall.DB && writes(c) && !skipped(r.pass, c.Pos()) {
-				l.visit(c, seen)
-			}
+func findCommitsPerWrite(r *reporter) error {
+	l := &fileWrites{reporter: r, calls: callsOf(r.pass)}
+	l.still = quietness{pass: r.pass, calls: l.calls}
+	seen := map[ast.Stmt]bool{}
+	for _, c := range l.calls.Calls {
+		if c.Loop != nil && c.Handle.Kind == sqlcall.DB && writes(c) && !skipped(r.pass, c.Pos()) {
+			l.visit(c, seen)
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 type fileWrites struct {

@@ -27,7 +27,7 @@ func TestBusyTimeout(t *testing.T) {
 	}
 	apps := loadEach(t, cases, func(text string, _ int) map[string]string { return map[string]string{"main.go": program(text)} })
 	for text, want := range cases {
-		res, err := runOn(apps[text].dir, apps[text].pkgs, Facts{}, []*Lever{newApp219(Facts{})})
+		res, err := runOn(apps[text].dir, apps[text].pkgs, Facts{}, []*Lever{&commitPerWrite})
 		if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != want {
 			t.Errorf("%v: %+v, want a place with %d fixes", err, res.Hits, want)
 		}

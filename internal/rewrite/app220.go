@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -17,28 +16,30 @@ import (
 
 const flockPath = "github.com/gofrs/flock"
 
-// newApp220 finds readers of a SQLite file that take a lock file which SQLite's own lock
+var lockFileAroundRead = Lever{Code: "APP220", Title: "a reader of a SQLite file takes a lock file",
+	Line:    "a reader takes an exclusive lock file that SQLite's own lock makes unnecessary",
+	Promise: TestedOnly, Order: 18, Saved: Share{Lo: 0.1, Hi: 0.9}, Of: OfFileLocks,
+	find: findLockFilesAroundReads,
+}
+
+// findLockFilesAroundReads finds readers of a SQLite file that take a lock file which SQLite's own lock
 // makes unnecessary: everything that is written under the lock is one transaction, and
 // the reader reads it by one statement.
-func newApp220(Facts) *Lever {
-	return newLever(Lever{Code: "APP220", Title: "a reader of a SQLite file takes a lock file", Promise: TestedOnly,
-		Line:  "a reader takes an exclusive lock file that SQLite's own lock makes unnecessary",
-		Order: 18, Saved: Share{0.1, 0.9}, Of: OfFileLocks}, func(r *reporter) error {
-		l := &lockFiles{reporter: r, x: indexOf(r.pass), calls: callsOf(r.pass)}
-		l.still = quietness{pass: r.pass, calls: l.calls}
-		seen := map[*ast.FuncDecl]bool{}
-		for c := range rootOf(r.pass).Preorder((*ast.CallExpr)(nil)) {
-			fn, ok := typeutil.Callee(r.pass.TypesInfo, c.Node().(*ast.CallExpr)).(*types.Func)
-			if !ok || !isFunc(fn, flockPath, "Flock.Lock") || skipped(r.pass, c.Node().Pos()) {
-				continue
-			}
-			if d := declaring(c); d != nil && !seen[d] {
-				seen[d] = true
-				l.visit(d)
-			}
+func findLockFilesAroundReads(r *reporter) error {
+	l := &lockFiles{reporter: r, x: indexOf(r.pass), calls: callsOf(r.pass)}
+	l.still = quietness{pass: r.pass, calls: l.calls}
+	seen := map[*ast.FuncDecl]bool{}
+	for c := range rootOf(r.pass).Preorder((*ast.CallExpr)(nil)) {
+		fn, ok := typeutil.Callee(r.pass.TypesInfo, c.Node().(*ast.CallExpr)).(*types.Func)
+		if !ok || !isFunc(fn, flockPath, "Flock.Lock") || skipped(r.pass, c.Node().Pos()) {
+			continue
 		}
-		return nil
-	}, indexAnalyzer, inspect.Analyzer, sqlcall.Analyzer)
+		if d := declaring(c); d != nil && !seen[d] {
+			seen[d] = true
+			l.visit(d)
+		}
+	}
+	return nil
 }
 
 type lockFiles struct {

@@ -73,7 +73,7 @@ func TestArenaBulk(t *testing.T) {
 // needs to know include the rewritten ones.
 func keptSearches(t *testing.T, dir string, facts Facts) (functions []string) {
 	t.Helper()
-	res, err := Run(t.Context(), dir, []string{"."}, facts, []*Lever{newApp216(facts)})
+	res, err := Run(t.Context(), dir, []string{"."}, facts, []*Lever{&builtSearch})
 	if err != nil || len(res.Problems) > 0 {
 		t.Fatal(err, res)
 	}

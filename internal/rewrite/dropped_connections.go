@@ -9,16 +9,18 @@ import (
 	"strings"
 )
 
-// newApp212 finds requests to other servers whose connection is not used again:
+var droppedConnections = Lever{Code: "APP212", Title: "drops connections",
+	Line:    "a connection to another server is not used again",
+	Promise: NoPromise, Order: 13, Saved: Share{Lo: 0, Hi: 0.3}, Of: OfFunction,
+	find: findDroppedConnections,
+}
+
+// findDroppedConnections finds requests to other servers whose connection is not used again:
 // the body is not closed or not read, or more than two connections are idle.
-func newApp212(Facts) *Lever {
-	return newLever(Lever{Code: "APP212", Title: "drops connections", Promise: NoPromise,
-		Line:  "a connection to another server is not used again",
-		Order: 13, Saved: Share{0, 0.3}}, func(r *reporter) error {
-		d := &dropped{r: r, x: indexOf(r.pass)}
-		d.find()
-		return nil
-	}, indexAnalyzer)
+func findDroppedConnections(r *reporter) error {
+	d := &dropped{r: r, x: indexOf(r.pass)}
+	d.find()
+	return nil
 }
 
 type dropped struct {

@@ -8,34 +8,34 @@ import (
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp201 finds queries whose first row alone is used, and counts that are
+var firstRowOnly = Lever{Code: "APP201", Title: "only the first row is used",
+	Line:    "all rows are read where the first one, or whether there is one, is enough",
+	Promise: RowOrder, Order: 5, Saved: Share{Lo: 0.3, Hi: 1}, Of: OfStatements, OneRow: true,
+	find: findFirstRowOnly,
+}
+
+// findFirstRowOnly finds queries whose first row alone is used, and counts that are
 // only compared with zero.
-func newApp201(f Facts) *Lever {
-	return newLever(Lever{Code: "APP201", Title: "only the first row is used", Promise: RowOrder,
-		Line:  "all rows are read where the first one, or whether there is one, is enough",
-		Order: 5, Saved: Share{0.3, 1}, Of: OfStatements, OneRow: true}, func(r *reporter) error {
-		l := &firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}
-		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
-				continue
-			}
-			if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil {
-				l.visit(c, s)
-			}
+func findFirstRowOnly(r *reporter) error {
+	l := &firstRow{reporter: r, calls: callsOf(r.pass)}
+	for _, c := range l.calls.Calls {
+		if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
+			continue
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+		if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil {
+			l.visit(c, s)
+		}
+	}
+	return nil
 }
 
 type firstRow struct {
 	*reporter
-	facts Facts
 	calls *sqlcall.Result
 }
 

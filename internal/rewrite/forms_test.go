@@ -123,22 +123,22 @@ const byHand = "the text has no place of its own beside the call"
 const snapshot = "the handle is a transaction, or may be one: its first read decides what it sees"
 
 var formLevers = []formLever{
-	{lever: newApp201(testFacts), text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name", lists: true,
+	{lever: &firstRowOnly, text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name", lists: true,
 		rows:   "var rows []Row\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nif len(rows) == 0 {\nreturn \"\", nil\n}\nreturn rows[0].Name, nil",
 		cursor: "$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nvar id int\nvar name, level string\nif rows.Next() {\nerr = rows.Scan(&id, &name, &level)\n}\nreturn name, err"},
-	{lever: newApp202(testFacts), text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name", lists: true,
+	{lever: &loopStopsEarly, text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name", lists: true,
 		rows:   "var rows []Row\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nout := \"\"\nfor i, r := range rows {\nif i >= 3 {\nbreak\n}\nout += r.Level\n}\nreturn out, nil",
 		cursor: "$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nvar out []string\nfor rows.Next() {\nvar id int\nvar name, level string\nif err := rows.Scan(&id, &name, &level); err != nil {\nreturn \"\", err\n}\nout = append(out, name)\nif len(out) >= 3 {\nbreak\n}\n}\nreturn out[0], rows.Err()"},
-	{lever: newApp203(testFacts), text: "SELECT * FROM book WHERE title = ?", table: "book", key: "title", lists: true,
+	{lever: &unreadColumns, text: "SELECT * FROM book WHERE title = ?", table: "book", key: "title", lists: true,
 		rows: "var rows []Book\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nout := \"\"\nfor _, r := range rows {\nout += r.Title\n}\nreturn out, nil"},
-	{lever: newApp205(testFacts), text: "SELECT * FROM users WHERE name = ?", table: "users", key: "name",
+	{lever: &nPlusOne, text: "SELECT * FROM users WHERE name = ?", table: "users", key: "name",
 		hints: map[string]string{"Rebind": byHand, "prepared": byHand, "prepared with names": byHand},
 		rows:  "$SETUP\nout := \"\"\nfor _, key := range keys {\nvar rows User\nif err := $GET; err != nil {\nreturn \"\", err\n}\nout += strconv.FormatInt(rows.ID, 10)\n}\nreturn out, nil"},
-	{lever: newApp213(testFacts), text: "SELECT id, user_id, kind FROM event WHERE kind = ? ORDER BY id", table: "event", key: "kind", lists: true,
+	{lever: &overread, text: "SELECT id, user_id, kind FROM event WHERE kind = ? ORDER BY id", table: "event", key: "kind", lists: true,
 		hints:  map[string]string{"prepared with names": namedMap, "Named": namedMap, "NamedQuery": namedMap},
 		rows:   "var rows []Event\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nout := \"\"\nfor _, r := range rows {\nif r.UserID != user {\ncontinue\n}\nout += r.Kind\n}\nreturn out, nil",
 		cursor: "$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nout := \"\"\nfor rows.Next() {\nvar id, owner int64\nvar kind string\nif err := rows.Scan(&id, &owner, &kind); err != nil {\nreturn \"\", err\n}\nif owner != user {\ncontinue\n}\nout += kind\n}\nreturn out, rows.Err()"},
-	{lever: newApp226(testFacts), text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name",
+	{lever: &branchRows, text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name",
 		hints: map[string]string{"transaction with a context": snapshot, "database/sql, transaction": snapshot, "helper with a handle of sqlx": snapshot,
 			"helper with an interface": snapshot, "database/sql, interface": snapshot,
 			"interface in a field": snapshot, "interface with embedded ones": snapshot, "type parameter": snapshot, "type parameter of a union": snapshot,
@@ -147,7 +147,7 @@ var formLevers = []formLever{
 		rows: "out := \"\"\nvar rows []Row\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nif user > 7 {\nfor _, r := range rows {\nout += r.Level\n}\n}\nreturn out, nil",
 		cursor: "out := \"\"\n$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nif user > 7 {\nfor rows.Next() {\nvar r Row\n" +
 			"if err := rows.Scan(&r.ID, &r.Name, &r.Level); err != nil {\nreturn \"\", err\n}\nout += r.Name\n}\n}\nreturn out, nil"},
-	{lever: newApp204(testFacts), text: "INSERT INTO report (at, good) VALUES (?, ?)", table: "report",
+	{lever: &rowByRowInsert, text: "INSERT INTO report (at, good) VALUES (?, ?)", table: "report",
 		exec: "$SETUP\nfor _, r := range reports {\nif _, err := $SEND; err != nil {\nreturn \"\", err\n}\n}\nreturn \"\", nil"},
 }
 
@@ -313,14 +313,14 @@ func TestForms(t *testing.T) {
 		for i, form := range forms {
 			source += f.source(form, bodies[i], i)
 		}
-		dir := filepath.Join(root, "src", f.lever.Analyzer.Name)
+		dir := filepath.Join(root, "src", f.lever.name())
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(dir, "a.go"), []byte(source), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		patterns = append(patterns, f.lever.Analyzer.Name)
+		patterns = append(patterns, f.lever.name())
 	}
 	path := root + string(filepath.ListSeparator) + stubs // packages of both
 	pkgs := loadGoldens(t, path, nil, patterns)
@@ -330,7 +330,7 @@ func TestForms(t *testing.T) {
 	overlay, places := map[string][]byte{}, 0
 	for _, f := range formLevers {
 		t.Run(f.lever.Code, func(t *testing.T) {
-			p := pkgs[f.lever.Analyzer.Name]
+			p := pkgs[f.lever.name()]
 			fixed, hinted, fixes := formFixes(t, f.lever, p)
 			forms, _ := f.bodies()
 			for i, form := range forms {
@@ -358,7 +358,7 @@ func TestForms(t *testing.T) {
 // of each place.
 func formFixes(t *testing.T, l *Lever, p *packages.Package) (fixed, hinted []string, fixes []Fix) {
 	t.Helper()
-	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer}, []*packages.Package{p}, nil)
+	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer(testFacts)}, []*packages.Package{p}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

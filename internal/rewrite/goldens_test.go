@@ -24,28 +24,29 @@ import (
 // with a fix, and of lookalikes.
 var goldenLevers = []struct {
 	lever            *Lever
+	facts            Facts
 	fire, fix, still int
 }{
-	{newApp201(testFacts), 13, 13, 20},
-	{newApp202(testFacts), 10, 10, 12},
-	{newApp203(testFacts), 13, 13, 31},
-	{newApp204(testFacts), 19, 19, 36},
-	{newApp205(testFacts), 13, 13, 23},
-	{newApp206(Facts{}), 16, 16, 16},
-	{newApp208(Facts{}), 11, 10, 13},
-	{newApp209(Facts{}), 12, 6, 12},
-	{newApp210(Facts{}), 11, 7, 12},
-	{newApp211(Facts{}), 11, 0, 13},
-	{newApp212(Facts{}), 13, 10, 13},
-	{newApp213(Facts{}), 17, 17, 24},
-	{newApp214(Facts{}), 18, 18, 14},
-	{newApp215(shopFacts), 4, 4, 12},
-	{newApp216(shopFacts), 1, 1, 9},
-	{newApp217(testFacts), 2, 2, 6},
-	{newApp218(testFacts), 1, 1, 7},
-	{newApp219(testFacts), 3, 3, 19},
-	{newApp220(testFacts), 5, 5, 14},
-	{newApp226(testFacts), 20, 20, 34},
+	{&firstRowOnly, testFacts, 13, 13, 20},
+	{&loopStopsEarly, testFacts, 10, 10, 12},
+	{&unreadColumns, testFacts, 13, 13, 31},
+	{&rowByRowInsert, testFacts, 19, 19, 36},
+	{&nPlusOne, testFacts, 13, 13, 23},
+	{&madeAnew, Facts{}, 16, 16, 16},
+	{&slowEncoder, Facts{}, 11, 10, 13},
+	{&programPerRequest, Facts{}, 12, 6, 12},
+	{&readOnlyTransaction, Facts{}, 11, 7, 12},
+	{&workUnderLock, Facts{}, 11, 0, 13},
+	{&droppedConnections, Facts{}, 13, 10, 13},
+	{&overread, Facts{}, 17, 17, 24},
+	{&throttlingConstant, Facts{}, 18, 18, 14},
+	{&testPerRow, shopFacts, 4, 4, 12},
+	{&builtSearch, shopFacts, 1, 1, 9},
+	{&writePerID, testFacts, 2, 2, 6},
+	{&fileOpenedPerRequest, testFacts, 1, 1, 7},
+	{&commitPerWrite, testFacts, 3, 3, 19},
+	{&lockFileAroundRead, testFacts, 5, 5, 14},
+	{&branchRows, testFacts, 20, 20, 34},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all
@@ -59,14 +60,14 @@ func TestGoldens(t *testing.T) {
 	}
 	var patterns []string
 	for _, g := range goldenLevers {
-		patterns = append(patterns, g.lever.Analyzer.Name+"/fire", g.lever.Analyzer.Name+"/still")
+		patterns = append(patterns, g.lever.name()+"/fire", g.lever.name()+"/still")
 	}
 	pkgs := loadGoldens(t, root, nil, patterns)
 	overlay := map[string][]byte{}
 	for _, g := range goldenLevers {
 		t.Run(g.lever.Code, func(t *testing.T) {
-			name := g.lever.Analyzer.Name
-			firing, fixed, fixes := judged(t, g.lever, pkgs[name+"/fire"])
+			name := g.lever.name()
+			firing, fixed, fixes := judged(t, g.lever, g.facts, pkgs[name+"/fire"])
 			if len(firing) < g.fire || len(fixed) < g.fix {
 				t.Errorf("%d functions fire, %d with a fix, want at least %d and %d", len(firing), len(fixed), g.fire, g.fix)
 			}
@@ -79,7 +80,7 @@ func TestGoldens(t *testing.T) {
 				compareGolden(t, file+".golden", text)
 			}
 			maps.Copy(overlay, after)
-			if _, _, fixes := judged(t, g.lever, pkgs[name+"/still"]); len(fixes) > 0 {
+			if _, _, fixes := judged(t, g.lever, g.facts, pkgs[name+"/still"]); len(fixes) > 0 {
 				t.Errorf("a fix for a lookalike: %+v", fixes)
 			}
 			if n := exported(pkgs[name+"/still"]); n < g.still {
@@ -120,9 +121,9 @@ func goldenEnv(root string) []string {
 
 // judged runs a lever over a package, compares its reports with the comments, and
 // returns the functions with a report, those with a fix, and the first fix of each place.
-func judged(t *testing.T, l *Lever, p *packages.Package) (firing, fixed map[string]bool, fixes []Fix) {
+func judged(t *testing.T, l *Lever, f Facts, p *packages.Package) (firing, fixed map[string]bool, fixes []Fix) {
 	t.Helper()
-	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer}, []*packages.Package{p}, nil)
+	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer(f)}, []*packages.Package{p}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func TestInterfaceOfProgram(t *testing.T) {
 		return map[string]string{"main.go": c.main, "store/store.go": storePackage}
 	})
 	for name, c := range cases {
-		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp201(Facts{})})
+		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{&firstRowOnly})
 		if err != nil || len(res.Problems) > 0 {
 			t.Fatalf("%s: %+v, %v", name, res, err)
 		}

@@ -8,8 +8,12 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/analysis/passes/inspect"
+
+	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 // A Promise is a property of a site that a fix weakens. The zero value is none.
@@ -42,7 +46,8 @@ const (
 	Proven Proof = "proven"
 )
 
-// A Lever is one analyzer, with what is known of its fixes before any run.
+// A Lever declares one rewrite: what it finds, what its fixes weaken and what they
+// save. It is the only place where these are written.
 type Lever struct {
 	Code    string  // "APP201"
 	Title   string  // "only the first row is used"
@@ -59,8 +64,9 @@ type Lever struct {
 	// saves up to (n−1)/n of their seconds.
 	OneRow bool
 	// Whole: its change is planned from all of the source, not by fixes of single places.
-	Whole    bool
-	Analyzer *analysis.Analyzer
+	Whole bool
+
+	find func(*reporter) error
 }
 
 // A Share is a range of shares, from 0 to 1.
@@ -110,6 +116,7 @@ type place struct {
 type reporter struct {
 	pass   *analysis.Pass
 	code   string
+	facts  Facts
 	places []place
 }
 
@@ -131,36 +138,35 @@ func (r *reporter) report(p place) {
 		Message: fmt.Sprintf("%s: %s; %s", r.code, p.what, p.how), SuggestedFixes: p.fixes})
 }
 
-// newLever adds the analyzer to a lever, from the function that finds its places. The
-// analyzer's name is a flag of `go vet`.
-func newLever(l Lever, run func(*reporter) error, requires ...*analysis.Analyzer) *Lever {
-	code := l.Code
+// Analyzer returns the analyzer of a lever that assumes the given facts. Its name is
+// a flag of go vet.
+func (l *Lever) Analyzer(f Facts) *analysis.Analyzer {
 	a := &analysis.Analyzer{
-		Name:       analyzerName(code),
-		Doc:        l.Title + "\n\nSee iikanji help " + code + ".",
-		URL:        "https://github.com/iikanji/iikanji/blob/main/docs/findings/" + code + ".md",
-		Requires:   requires,
+		Name:       l.name(),
+		Doc:        l.Title + "\n\nSee iikanji help " + l.Code + ".",
+		URL:        "https://github.com/iikanji/iikanji/blob/main/docs/findings/" + l.Code + ".md",
+		Requires:   []*analysis.Analyzer{indexAnalyzer, inspect.Analyzer, sqlcall.Analyzer},
 		ResultType: reflect.TypeFor[[]place](),
 	}
 	a.Run = func(pass *analysis.Pass) (result any, err error) {
-		r := &reporter{pass: pass, code: code}
+		r := &reporter{pass: pass, code: l.Code, facts: f}
 		defer func() {
 			// A defect of a lever must not end a search over other packages.
 			if v := recover(); v != nil {
-				result, err = []place(nil), fmt.Errorf("%s in %s: BUG: %v", code, pass.Pkg.Path(), v)
+				result, err = []place(nil), fmt.Errorf("%s in %s: BUG: %v", l.Code, pass.Pkg.Path(), v)
 			}
 		}()
 		if generated(pass.Files) {
 			return []place(nil), nil
 		}
-		err = run(r)
+		err = l.find(r)
 		return r.places, err
 	}
-	l.Analyzer = a
-	return &l
+	return a
 }
 
-func analyzerName(code string) string { return "app" + code[len("APP"):] }
+// name is the name of the analyzer: "app201".
+func (l *Lever) name() string { return strings.ToLower(l.Code) }
 
 // generated reports whether every file of a package is generated: its source is
 // not what a person would edit.

@@ -6,29 +6,30 @@ import (
 	"go/token"
 	"go/types"
 
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp202 finds loops over rows that stop after a constant number of them.
-func newApp202(f Facts) *Lever {
-	return newLever(Lever{Code: "APP202", Title: "a loop over rows stops early", Promise: RowOrder,
-		Line:  "all rows are read by a loop that takes a constant number of them",
-		Order: 2, Saved: Share{0.2, 0.9}, Of: OfStatements}, func(r *reporter) error {
-		l := &stopping{firstRow{reporter: r, facts: f, calls: callsOf(r.pass)}}
-		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
-				continue
-			}
-			if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil && !f.atMostOne(s.selects()) {
-				l.visit(c, s)
-			}
+var loopStopsEarly = Lever{Code: "APP202", Title: "a loop over rows stops early",
+	Line:    "all rows are read by a loop that takes a constant number of them",
+	Promise: RowOrder, Order: 2, Saved: Share{Lo: 0.2, Hi: 0.9}, Of: OfStatements,
+	find: findEarlyStops,
+}
+
+// findEarlyStops finds loops over rows that stop after a constant number of them.
+func findEarlyStops(r *reporter) error {
+	l := &stopping{firstRow{reporter: r, calls: callsOf(r.pass)}}
+	for _, c := range l.calls.Calls {
+		if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
+			continue
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+		if s, err := parse(c.SQL()); err == nil && s.selects() != nil && s.selects().Limit == nil && !r.facts.atMostOne(s.selects()) {
+			l.visit(c, s)
+		}
+	}
+	return nil
 }
 
 type stopping struct{ firstRow }

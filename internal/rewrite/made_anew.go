@@ -11,26 +11,28 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// newApp206 finds values that are made anew for each request although their
+var madeAnew = Lever{Code: "APP206", Title: "made anew each time",
+	Line:    "a handler makes a value whose arguments never change",
+	Promise: Freshness, Order: 7, Saved: Share{Lo: 0.05, Hi: 0.5}, Of: OfFunction,
+	find: findMadeAnew,
+}
+
+// findMadeAnew finds values that are made anew for each request although their
 // arguments never change, and moves them to the package.
-func newApp206(Facts) *Lever {
-	return newLever(Lever{Code: "APP206", Title: "made anew each time", Promise: Freshness,
-		Line:  "a handler makes a value whose arguments never change",
-		Order: 7, Saved: Share{0.05, 0.5}}, func(r *reporter) error {
-		h := &hoister{r: r, x: indexOf(r.pass)}
-		for _, f := range h.x.files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				if e, ok := n.(ast.Expr); ok {
-					if m := h.match(e); m != nil {
-						h.report(e, m)
-						return false
-					}
+func findMadeAnew(r *reporter) error {
+	h := &hoister{r: r, x: indexOf(r.pass)}
+	for _, f := range h.x.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if e, ok := n.(ast.Expr); ok {
+				if m := h.match(e); m != nil {
+					h.report(e, m)
+					return false
 				}
-				return true
-			})
-		}
-		return nil
-	}, indexAnalyzer)
+			}
+			return true
+		})
+	}
+	return nil
 }
 
 // A maker is a way to make a value.

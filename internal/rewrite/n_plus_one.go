@@ -10,7 +10,6 @@ import (
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
 
@@ -18,26 +17,27 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp205 finds queries that run once per element of a loop.
-func newApp205(f Facts) *Lever {
-	return newLever(Lever{Code: "APP205", Title: "one query per element", Promise: RowOrder,
-		Line:  "a query runs once per element of a loop",
-		Order: 3, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
-		l := &perElement{reporter: r, facts: f, calls: callsOf(r.pass)}
-		l.still = quietness{pass: r.pass, calls: l.calls}
-		for _, c := range l.calls.Calls {
-			if c.Loop != nil && c.Text != nil && !leftAlone(r.pass, c) {
-				l.visit(c)
-			}
+var nPlusOne = Lever{Code: "APP205", Title: "one query per element",
+	Line:    "a query runs once per element of a loop",
+	Promise: RowOrder, Order: 3, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements,
+	find: findNPlusOne,
+}
+
+// findNPlusOne finds queries that run once per element of a loop.
+func findNPlusOne(r *reporter) error {
+	l := &perElement{reporter: r, calls: callsOf(r.pass)}
+	l.still = quietness{pass: r.pass, calls: l.calls}
+	for _, c := range l.calls.Calls {
+		if c.Loop != nil && c.Text != nil && !leftAlone(r.pass, c) {
+			l.visit(c)
 		}
-		l.helpers()
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+	}
+	l.helpers()
+	return nil
 }
 
 type perElement struct {
 	*reporter
-	facts Facts
 	calls *sqlcall.Result
 	still quietness
 }

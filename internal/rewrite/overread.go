@@ -10,20 +10,22 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp213 finds statements that read more rows than the code uses: rows that a
+var overread = Lever{Code: "APP213", Title: "reads more than it uses",
+	Line:    "rows are skipped, cut off, or belong to groups that are not used",
+	Promise: TestedOnly, Order: 1, Saved: Share{Lo: 0.3, Hi: 0.95}, Of: OfStatements,
+	find: findOverreads,
+}
+
+// findOverreads finds statements that read more rows than the code uses: rows that a
 // loop skips, rows behind a cut, groups that are thrown away.
-func newApp213(f Facts) *Lever {
-	return newLever(Lever{Code: "APP213", Title: "reads more than it uses", Promise: TestedOnly,
-		Line:  "rows are skipped, cut off, or belong to groups that are not used",
-		Order: 1, Saved: Share{0.3, 0.95}, Of: OfStatements}, func(r *reporter) error {
-		o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: f, done: map[*types.Var]bool{}}
-		for _, c := range o.sql.Calls {
-			if !c.Handle.Faked {
-				o.call(c)
-			}
+func findOverreads(r *reporter) error {
+	o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: r.facts, done: map[*types.Var]bool{}}
+	for _, c := range o.sql.Calls {
+		if !c.Handle.Faked {
+			o.call(c)
 		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 // An overreads is the search for statements that read too much.

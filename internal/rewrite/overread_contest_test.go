@@ -20,7 +20,7 @@ func TestContestOverreads(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	res, err := Run(t.Context(), dir, []string{"."}, Facts{}, []*Lever{newApp213(Facts{}), newApp214(Facts{})})
+	res, err := Run(t.Context(), dir, []string{"."}, Facts{}, []*Lever{&overread, &throttlingConstant})
 	if err != nil || len(res.Problems) > 0 {
 		t.Fatal(res, err)
 	}

@@ -10,23 +10,25 @@ import (
 	"strings"
 )
 
-// newApp209 finds programs that are started for each request. Copies of files and
+var programPerRequest = Lever{Code: "APP209", Title: "a program per request",
+	Line:    "a handler starts a program",
+	Promise: TestedOnly, Order: 10, Saved: Share{Lo: 0.1, Hi: 0.6}, Of: OfFunction,
+	find: findPrograms,
+}
+
+// findPrograms finds programs that are started for each request. Copies of files and
 // digests by openssl are done in the process instead.
-func newApp209(Facts) *Lever {
-	return newLever(Lever{Code: "APP209", Title: "a program per request", Promise: TestedOnly,
-		Line:  "a handler starts a program",
-		Order: 10, Saved: Share{0.1, 0.6}}, func(r *reporter) error {
-		p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
-		for _, f := range p.x.files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				if c, ok := n.(*ast.CallExpr); ok && isFunc(p.x.callee(c), "os/exec", "Command", "CommandContext") && p.x.inRequest(c) {
-					p.command(c)
-				}
-				return true
-			})
-		}
-		return nil
-	}, indexAnalyzer)
+func findPrograms(r *reporter) error {
+	p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
+	for _, f := range p.x.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok && isFunc(p.x.callee(c), "os/exec", "Command", "CommandContext") && p.x.inRequest(c) {
+				p.command(c)
+			}
+			return true
+		})
+	}
+	return nil
 }
 
 type programs struct {

@@ -2,40 +2,40 @@ package rewrite
 
 import (
 	"strings"
-
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp207 finds where an app opens its pool to MySQL, or to files of SQLite, with the
+var queryCache = Lever{Code: "APP207", Title: "the same answer again from the database",
+	Line:    "answers are asked for again although no write changed them; the share of answers from the query cache",
+	Promise: NoPromise, Order: 15, Saved: Share{Lo: 0, Hi: 0.4}, Of: OfStatements, Whole: true,
+	find: findPools,
+}
+
+// findPools finds where an app opens its pool to MySQL, or to files of SQLite, with the
 // answers that it asks for again each time. The cache is a package with a generated plan,
 // so that a change (see Cache) and not a fix of one place adds it. Files are left alone
 // where the package reaches files by other ways, and beside a pool to MySQL, which gets
 // the cache.
-func newApp207(Facts) *Lever {
-	return newLever(Lever{Code: "APP207", Title: "the same answer again from the database", Promise: NoPromise,
-		Line:  "answers are asked for again although no write changed them; the share of answers from the query cache",
-		Order: 15, Saved: Share{0, 0.4}, Of: OfStatements, Whole: true}, func(r *reporter) error {
-		use := cacheUseOf(indexOf(r.pass), "")
-		var reads []string
-		for _, c := range callsOf(r.pass).Calls {
-			if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {
-				reads = append(reads, c.Text.SQL)
-			}
+func findPools(r *reporter) error {
+	use := cacheUseOf(indexOf(r.pass), "")
+	var reads []string
+	for _, c := range callsOf(r.pass).Calls {
+		if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {
+			reads = append(reads, c.Text.SQL)
 		}
-		what, opens := "no answer of the database is kept, also while nothing is written that changes it", use.of(mysqlDriver)
-		if len(opens) == 0 && len(use.blockers)+len(use.fileBlockers) == 0 {
-			what = "no answer of the SQLite file is kept, also while nothing is written that changes it"
-			for _, base := range fileDrivers {
-				opens = append(opens, use.of(base)...)
-			}
+	}
+	what, opens := "no answer of the database is kept, also while nothing is written that changes it", use.of(mysqlDriver)
+	if len(opens) == 0 && len(use.blockers)+len(use.fileBlockers) == 0 {
+		what = "no answer of the SQLite file is kept, also while nothing is written that changes it"
+		for _, base := range fileDrivers {
+			opens = append(opens, use.of(base)...)
 		}
-		for _, at := range opens {
-			if !at.cached {
-				r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows"})
-			}
+	}
+	for _, at := range opens {
+		if !at.cached {
+			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows"})
 		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 // IsSelect reports whether a statement begins as one that reads rows.

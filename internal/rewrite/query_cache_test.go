@@ -191,7 +191,7 @@ func TestApp207(t *testing.T) {
 	}
 	apps := loadEach(t, cases, func(_ string, c placeCase) map[string]string { return map[string]string{"main.go": program(c.body)} })
 	for name, c := range cases {
-		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{newApp207(Facts{})})
+		res, err := runOn(apps[name].dir, apps[name].pkgs, Facts{}, []*Lever{&queryCache})
 		if err != nil || len(res.Problems) > 0 {
 			t.Fatalf("%s: %+v, %v", name, res, err)
 		}

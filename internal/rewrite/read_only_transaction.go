@@ -8,29 +8,30 @@ import (
 	"slices"
 
 	"golang.org/x/tools/go/analysis"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp210 finds transactions that only read. A transaction around one statement
+var readOnlyTransaction = Lever{Code: "APP210", Title: "a transaction that only reads",
+	Line:    "a transaction has only SELECTs",
+	Promise: Isolation, Order: 11, Saved: Share{Lo: 0.02, Hi: 0.3}, Of: OfStatements,
+	find: findReadOnlyTransactions,
+}
+
+// findReadOnlyTransactions finds transactions that only read. A transaction around one statement
 // is removed: the statement alone sees one state of the database, too.
-func newApp210(Facts) *Lever {
-	return newLever(Lever{Code: "APP210", Title: "a transaction that only reads", Promise: Isolation,
-		Line:  "a transaction has only SELECTs",
-		Order: 11, Saved: Share{0.02, 0.3}, Of: OfStatements}, func(r *reporter) error {
-		o := &readOnlyTx{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
-		for _, f := range o.x.files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				if a, ok := n.(*ast.AssignStmt); ok {
-					o.begin(a)
-				}
-				return true
-			})
-		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer, inspect.Analyzer)
+func findReadOnlyTransactions(r *reporter) error {
+	o := &readOnlyTx{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
+	for _, f := range o.x.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok {
+				o.begin(a)
+			}
+			return true
+		})
+	}
+	return nil
 }
 
 type readOnlyTx struct {

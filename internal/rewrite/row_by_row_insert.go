@@ -6,30 +6,29 @@ import (
 	"go/types"
 	"slices"
 
-	"golang.org/x/tools/go/analysis/passes/inspect"
-
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp204 finds an INSERT that runs once per element of a loop.
-func newApp204(f Facts) *Lever {
-	return newLever(Lever{Code: "APP204", Title: "one statement per element", Promise: NoPromise,
-		Line:  "an INSERT runs once per element of a loop",
-		Order: 4, Saved: Share{0.3, 0.9}, Of: OfStatements}, func(r *reporter) error {
-		l := &rowByRow{reporter: r, facts: f, calls: callsOf(r.pass)}
-		l.still = quietness{pass: r.pass, calls: l.calls}
-		for _, c := range l.calls.Calls {
-			if c.Op == sqlcall.Exec && c.Loop != nil && c.Text != nil && c.Text.Holes == 0 && !leftAlone(r.pass, c) {
-				l.visit(c)
-			}
+var rowByRowInsert = Lever{Code: "APP204", Title: "one statement per element",
+	Line:    "an INSERT runs once per element of a loop",
+	Promise: NoPromise, Order: 4, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements,
+	find: findRowByRowInserts,
+}
+
+// findRowByRowInserts finds an INSERT that runs once per element of a loop.
+func findRowByRowInserts(r *reporter) error {
+	l := &rowByRow{reporter: r, calls: callsOf(r.pass)}
+	l.still = quietness{pass: r.pass, calls: l.calls}
+	for _, c := range l.calls.Calls {
+		if c.Op == sqlcall.Exec && c.Loop != nil && c.Text != nil && c.Text.Holes == 0 && !leftAlone(r.pass, c) {
+			l.visit(c)
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 type rowByRow struct {
 	*reporter
-	facts Facts
 	still quietness
 	calls *sqlcall.Result
 }

@@ -33,12 +33,15 @@ func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*
 
 // runOn is Run on packages that are loaded.
 func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Result, error) {
-	levers = informed(levers, f)
+	if levers == nil {
+		levers = All()
+	}
 	analyzers := []*analysis.Analyzer{sqlcall.Analyzer}
 	codes := map[*analysis.Analyzer]string{}
 	for _, l := range levers {
-		analyzers = append(analyzers, l.Analyzer)
-		codes[l.Analyzer] = l.Code
+		a := l.Analyzer(f)
+		analyzers = append(analyzers, a)
+		codes[a] = l.Code
 	}
 	graph, res, err := analyse(dir, pkgs, analyzers...)
 	if err != nil || graph == nil {
@@ -59,22 +62,6 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
 	return res, nil
-}
-
-// informed returns the levers with facts.
-func informed(levers []*Lever, f Facts) (out []*Lever) {
-	all := With(f)
-	if levers == nil {
-		return all
-	}
-	for _, l := range levers {
-		i := slices.IndexFunc(all, func(k *Lever) bool { return k.Code == l.Code })
-		if i >= 0 {
-			l = all[i]
-		}
-		out = append(out, l)
-	}
-	return out
 }
 
 // load loads packages with their syntax. Dependencies are read as export data,

@@ -6,24 +6,26 @@ import (
 	"strconv"
 )
 
-// newApp208 finds large answers that encoding/json writes. Where the application
+var slowEncoder = Lever{Code: "APP208", Title: "slow encoder",
+	Line:    "a list is encoded by encoding/json",
+	Promise: TestedOnly, Order: 9, Saved: Share{Lo: 0.02, Hi: 0.3}, Of: OfFunction,
+	find: findSlowEncoders,
+}
+
+// findSlowEncoders finds large answers that encoding/json writes. Where the application
 // has a compatible faster encoder already, the call uses that one.
-func newApp208(Facts) *Lever {
-	return newLever(Lever{Code: "APP208", Title: "slow encoder", Promise: TestedOnly,
-		Line:  "a list is encoded by encoding/json",
-		Order: 9, Saved: Share{0.02, 0.3}}, func(r *reporter) error {
-		e := &encoders{r: r, x: indexOf(r.pass)}
-		e.fast = e.available()
-		for _, f := range e.x.files {
-			ast.Inspect(f, func(n ast.Node) bool {
-				if c, ok := n.(*ast.CallExpr); ok && e.x.inRequest(c) {
-					e.call(c)
-				}
-				return true
-			})
-		}
-		return nil
-	}, indexAnalyzer)
+func findSlowEncoders(r *reporter) error {
+	e := &encoders{r: r, x: indexOf(r.pass)}
+	e.fast = e.available()
+	for _, f := range e.x.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CallExpr); ok && e.x.inRequest(c) {
+				e.call(c)
+			}
+			return true
+		})
+	}
+	return nil
 }
 
 type encoders struct {

@@ -12,25 +12,27 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp215 finds loops that test each row of a list by a statement about the same
+var testPerRow = Lever{Code: "APP215", Title: "each row of a list is tested by a statement",
+	Line:    "the condition could be in the statement of the list",
+	Promise: TestedOnly, Order: 0, Saved: Share{Lo: 0.4, Hi: 0.98}, Of: OfStatements,
+	find: findTestsPerRow,
+}
+
+// findTestsPerRow finds loops that test each row of a list by a statement about the same
 // row, and moves the test into the statement of the list.
-func newApp215(f Facts) *Lever {
-	return newLever(Lever{Code: "APP215", Title: "each row of a list is tested by a statement", Promise: TestedOnly,
-		Line:  "the condition could be in the statement of the list",
-		Order: 0, Saved: Share{0.4, 0.98}, Of: OfStatements}, func(r *reporter) error {
-		o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: f, done: map[*types.Var]bool{}}
-		for _, c := range o.sql.Calls {
-			if c.Op != sqlcall.Get || c.Loop == nil || leftAlone(r.pass, c) {
-				continue
-			}
-			if t := o.rowTest(c); t != nil {
-				if p, ok := t.place(); ok {
-					r.report(p)
-				}
+func findTestsPerRow(r *reporter) error {
+	o := &overreads{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result), facts: r.facts, done: map[*types.Var]bool{}}
+	for _, c := range o.sql.Calls {
+		if c.Op != sqlcall.Get || c.Loop == nil || leftAlone(r.pass, c) {
+			continue
+		}
+		if t := o.rowTest(c); t != nil {
+			if p, ok := t.place(); ok {
+				r.report(p)
 			}
 		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer)
+	}
+	return nil
 }
 
 // A rowTest is a loop over the rows of a list that keeps the rows for which a

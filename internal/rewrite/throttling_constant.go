@@ -9,16 +9,18 @@ import (
 	"regexp"
 )
 
-// newApp214 finds constants that throttle. Each is a knob with variants that the
+var throttlingConstant = Lever{Code: "APP214", Title: "a constant throttles work",
+	Line:    "a number in the source limits how much is done",
+	Promise: Behaviour, Order: 14, Saved: Share{Lo: 0, Hi: 0.5}, Of: OfFunction,
+	find: findThrottlingConstants,
+}
+
+// findThrottlingConstants finds constants that throttle. Each is a knob with variants that the
 // judge tries: double, half, end.
-func newApp214(Facts) *Lever {
-	return newLever(Lever{Code: "APP214", Title: "a constant throttles work", Promise: Behaviour,
-		Line:  "a number in the source limits how much is done",
-		Order: 14, Saved: Share{0, 0.5}}, func(r *reporter) error {
-		k := &knobs{r: r, x: indexOf(r.pass), seen: map[ast.Expr]bool{}, told: map[ast.Expr]bool{}}
-		k.find()
-		return nil
-	}, indexAnalyzer)
+func findThrottlingConstants(r *reporter) error {
+	k := &knobs{r: r, x: indexOf(r.pass), seen: map[ast.Expr]bool{}, told: map[ast.Expr]bool{}}
+	k.find()
+	return nil
 }
 
 // A knob is a constant that guards work.

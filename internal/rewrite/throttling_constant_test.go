@@ -12,7 +12,7 @@ func TestDrops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, err := Run(t.Context(), root, []string{"."}, Facts{}, []*Lever{newApp214(Facts{})})
+	res, err := Run(t.Context(), root, []string{"."}, Facts{}, []*Lever{&throttlingConstant})
 	if err != nil || len(res.Problems) > 0 {
 		t.Fatal(res, err)
 	}

@@ -9,38 +9,38 @@ import (
 	"strings"
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp203 finds columns that a query reads into a struct and that no code reads from it:
+var unreadColumns = Lever{Code: "APP203", Title: "columns that no code reads",
+	Line:    "a large column, or many small ones of a SQLite file, are read into fields that no code reads",
+	Promise: RowOrder, Order: 6, Saved: Share{Lo: 0.1, Hi: 0.8}, Of: OfStatements,
+	find: findUnreadColumns,
+}
+
+// findUnreadColumns finds columns that a query reads into a struct and that no code reads from it:
 // wide ones, and many small ones of a SQLite file.
-func newApp203(f Facts) *Lever {
-	return newLever(Lever{Code: "APP203", Title: "columns that no code reads", Promise: RowOrder,
-		Line:  "a large column, or many small ones of a SQLite file, are read into fields that no code reads",
-		Order: 6, Saved: Share{0.1, 0.8}, Of: OfStatements}, func(r *reporter) error {
-		l := &unread{reporter: r, facts: f, calls: callsOf(r.pass), flows: map[*types.Struct]*rowFlow{}}
-		for _, c := range l.calls.Calls {
-			if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
-				continue
-			}
-			dests, row := l.rows(c)
-			if row == nil {
-				continue
-			}
-			if s, err := parse(c.SQL()); err == nil && s.selects() != nil {
-				l.visit(c, s, dests, row)
-			}
+func findUnreadColumns(r *reporter) error {
+	l := &unread{reporter: r, calls: callsOf(r.pass), flows: map[*types.Struct]*rowFlow{}}
+	for _, c := range l.calls.Calls {
+		if c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
+			continue
 		}
-		return nil
-	}, inspect.Analyzer, sqlcall.Analyzer)
+		dests, row := l.rows(c)
+		if row == nil {
+			continue
+		}
+		if s, err := parse(c.SQL()); err == nil && s.selects() != nil {
+			l.visit(c, s, dests, row)
+		}
+	}
+	return nil
 }
 
 type unread struct {
 	*reporter
-	facts Facts
 	calls *sqlcall.Result
 	flows map[*types.Struct]*rowFlow
 	pools *pools // nil until it is needed

@@ -7,27 +7,29 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
-// newApp211 finds work that waits while a lock is held that all requests share.
+var workUnderLock = Lever{Code: "APP211", Title: "work under a lock",
+	Line:    "a request waits outside of the process while it holds a lock",
+	Promise: NoPromise, Order: 12, Saved: Share{Lo: 0, Hi: 0.3}, Of: OfFunction,
+	find: findWorkUnderLocks,
+}
+
+// findWorkUnderLocks finds work that waits while a lock is held that all requests share.
 // There is no rewrite: what the lock protects is not known.
-func newApp211(Facts) *Lever {
-	return newLever(Lever{Code: "APP211", Title: "work under a lock", Promise: NoPromise,
-		Line:  "a request waits outside of the process while it holds a lock",
-		Order: 12, Saved: Share{0, 0.3}}, func(r *reporter) error {
-		l := &lockSearch{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
-		for fn, calls := range l.x.calls {
-			if isFunc(fn, "sync", "Mutex.Lock", "RWMutex.Lock", "Locker.Lock") {
-				for _, c := range calls {
-					l.lock(c)
-				}
-			}
-			if isFunc(fn, "syscall", "Flock") || isFunc(fn, "golang.org/x/sys/unix", "Flock") {
-				for _, c := range calls {
-					l.fileLock(c)
-				}
+func findWorkUnderLocks(r *reporter) error {
+	l := &lockSearch{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
+	for fn, calls := range l.x.calls {
+		if isFunc(fn, "sync", "Mutex.Lock", "RWMutex.Lock", "Locker.Lock") {
+			for _, c := range calls {
+				l.lock(c)
 			}
 		}
-		return nil
-	}, indexAnalyzer, sqlcall.Analyzer)
+		if isFunc(fn, "syscall", "Flock") || isFunc(fn, "golang.org/x/sys/unix", "Flock") {
+			for _, c := range calls {
+				l.fileLock(c)
+			}
+		}
+	}
+	return nil
 }
 
 type lockSearch struct {

@@ -61,7 +61,7 @@ var codeForm = regexp.MustCompile(`^APP2[0-9]{2}$`)
 func (cs *codes) UnmarshalText(b []byte) error {
 	for word := range strings.SplitSeq(string(b), ",") {
 		word = strings.TrimSpace(word)
-		if !codeForm.MatchString(word) || !slices.ContainsFunc(rewrite.All(), func(l *rewrite.Lever) bool { return l.Code == word }) {
+		if !codeForm.MatchString(word) || rewrite.Lookup(word) == nil {
 			return fmt.Errorf("%.40q is not the code of a lever", word)
 		}
 		if !slices.Contains(*cs, word) {

@@ -12,7 +12,6 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 func init() { change.Register(Kind{}) }
@@ -143,14 +142,4 @@ func placeOf(function string) string {
 		return "a declaration"
 	}
 	return function
-}
-
-// levers returns the named analyzer, with the schema.
-func (t *task) lever(code string) *rewrite.Lever {
-	for _, l := range rewrite.With(t.schema) {
-		if l.Code == code {
-			return l
-		}
-	}
-	return nil
 }

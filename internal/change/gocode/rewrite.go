@@ -53,7 +53,7 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 				return err
 			}
 		}
-		l := t.lever(code)
+		l := rewrite.Lookup(code)
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)
 		}
