@@ -22,7 +22,8 @@ const module = "github.com/iikanji/iikanji"
 var layout = map[string][]string{
 	"words":                                    {},
 	"internal/proof/stats":                     {},
-	"internal/logs/lines":                      {},
+	"internal/logs/lines":                      {"internal/logs/unwrap"},
+	"internal/logs/unwrap":                     {}, // what carries a log: Docker, CRI, syslog, shippers
 	"internal/logs/filter":                     {}, // the language of --where, for every kind of log
 	"internal/lang/nginx":                      {},
 	"internal/show/plain":                      {},        // the one cleaner of text from outside
@@ -33,9 +34,9 @@ var layout = map[string][]string{
 	"internal/machine/host":                    {},
 	"internal/machine/sqlitefile":              {"words", "internal/machine/host"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
-	"internal/logs/accesslog":                  {"words", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
-	"internal/logs/slowlog":                    {"words", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter"},
-	"internal/logs/errorlog":                   {"words", "internal/logs/lines"},
+	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
+	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter"},
+	"internal/logs/errorlog":                   {"words", "internal/logs/unwrap", "internal/logs/lines"},
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
 	"internal/machine/hostproc":                {"internal/machine/host"},                              // single processes of a host from /proc
 	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc"}, // how many processes and threads an app server runs

@@ -109,6 +109,9 @@ func countBlock(b *lines.Block, all []*counter) error {
 			continue
 		}
 		why := p.parse(line, &c.rec)
+		if why > 0 && isMessage(line) {
+			why = otherLine
+		}
 		for _, o := range all {
 			in, here := &o.files[b.File], place{int32(b.File), int32(b.Seq), n}
 			in.lines++

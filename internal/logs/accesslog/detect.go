@@ -89,8 +89,8 @@ func namedFormat(name string, sample [][]byte, overrides []override) format {
 		if f := detectLogfmt(sample, overrides); f != nil {
 			return f
 		}
-	case "docker":
-		if f := detectDocker(sample, overrides); f != nil {
+	case "docker": // the record is removed already
+		if f := detect(sample, overrides); f != nil {
 			return f
 		}
 	case "w3c":
@@ -176,7 +176,7 @@ func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m
 // format reads half of them.
 func detect(sample [][]byte, overrides []override) format {
 	f := best(sample, func(try func(format)) {
-		for _, name := range []string{"json", "ltsv", "w3c", "docker"} {
+		for _, name := range []string{"json", "ltsv", "w3c"} {
 			if f := namedFormat(name, sample, overrides); f != nil {
 				try(f)
 			}
@@ -229,7 +229,7 @@ func others(f format, sample [][]byte) (n int) {
 	var rec record
 	rec.clear()
 	for _, line := range sample {
-		if p.parse(line, &rec) == otherLine {
+		if why := p.parse(line, &rec); why == otherLine || why > 0 && isMessage(line) {
 			n++
 		}
 	}

@@ -327,7 +327,7 @@ func TestRefused(t *testing.T) {
 		"slow log":       {"# Time: 2026-11-19T04:04:05\n# User@Host: a[a] @ b []\n# Query_time: 1\nselect 1;\n", "does not look like an access log"},
 		"json of others": {strings.Repeat(`{"msg":"hello","level":"info"}`+"\n", 9), "does not look like an access log"},
 		"binary":         {"\x00\x01\x02\x03\xff\xfe\xfd\x80\x81\x82", "is binary"},
-		"hole":           {strings.Repeat("\x00", 4096) + good, "hole of NUL bytes"},
+		"hole":           {strings.Repeat("\x00", 4096), "has no lines"},
 		"utf-16":         {"\xff\xfe1\x000\x00", "UTF-16"},
 		"one in fifty":   {strings.Repeat(good, 49) + "spoilt\n", "1 of 50 lines do not parse, 2 % are too many\n  line 50: no "},
 		"status":         {strings.Repeat(good, 9) + strings.Replace(good, " 200 ", " 2x0 ", 1), "line 10: field 6 (the status) is not a status"},
@@ -338,6 +338,9 @@ func TestRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+	if p := read(t, Options{}, strings.Repeat("\x00", 600<<10)+good+good); p.Intake.Lines != 2 || p.Intake.Bad != 0 { // a hole longer than the head
+		t.Errorf("hole: intake %+v", p.Intake)
 	}
 	if p := read(t, Options{MaxBad: 0.05}, strings.Repeat(good, 49)+"spoilt\n"); p.Intake.Bad != 1 || p.Intake.BadLines[0].Line != 50 {
 		t.Errorf("intake %+v", p.Intake)

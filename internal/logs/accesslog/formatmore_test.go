@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/logs/lines"
+
+	"github.com/iikanji/iikanji/internal/logs/unwrap"
 )
 
 // TestMoreFormatsFound: logs of load balancers, proxies, frameworks and
@@ -98,6 +101,7 @@ func TestMoreFormatsFound(t *testing.T) {
 // allocations counts those of parsing a line in the steady state.
 func allocations(t *testing.T, line string) float64 {
 	b := []byte(line)
+	b = bytes.TrimSpace(unwrap.Find(b).Apply(b))
 	p := detect([][]byte{b, b}, nil).parser(fieldSet{})
 	var rec record
 	rec.clear()

@@ -95,8 +95,8 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 		in := &r.files[i]
 		changes := r.changes(i)
 		names = append(names, r.inputs[i].Name)
-		if f := r.formats[i]; f != (blank{}) && !slices.Contains(formats, f.name()) {
-			formats = append(formats, f.name())
+		if f := r.formats[i]; f != (blank{}) && !slices.Contains(formats, r.formatName(i)) {
+			formats = append(formats, r.formatName(i))
 		}
 		p.Intake.Lines += in.lines
 		p.Intake.Bytes += iikanji.Bytes(in.bytes)

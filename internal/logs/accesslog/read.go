@@ -1,7 +1,6 @@
 package accesslog
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -182,43 +181,6 @@ func (r *reading) recognise() error {
 		return err
 	}
 	return r.resolveRange()
-}
-
-func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error) {
-	head, err := in.Head(headSize)
-	if err != nil {
-		return nil, err
-	}
-	sample := sampleOfLines(head)
-	if c := contentOf(head); c != ContentText {
-		return nil, &UnknownFormatError{Name: in.Name, Content: c}
-	}
-	unfinished := r.opt.Whole && len(head) < headSize && bytes.IndexByte(head, '\n') < 0
-	if len(sample) == 0 || unfinished {
-		return nil, nil
-	}
-	var f format
-	if r.opt.Format != "" {
-		if f, err = requestedFormat(r.opt.Format, sample, overrides); err != nil {
-			return nil, err
-		}
-	} else if r.opt.Nginx != nil {
-		if f, err = configuredFormat(r.opt.Nginx, in.Name, sample); err != nil {
-			return nil, err
-		}
-	} else if f = detect(sample, overrides); f == nil {
-		if err := in.Cut(); err != nil {
-			return nil, err // the readable part is too short to detect a format
-		}
-		kind, keys := keysOf(sample)
-		return nil, &UnknownFormatError{Name: in.Name, Kind: kind, Keys: keys, First: quote(sample[0])}
-	}
-	if l, ok := f.(interface{ keysWithoutPath() []string }); ok {
-		if keys := l.keysWithoutPath(); keys != nil {
-			return nil, &UnknownFormatError{Name: in.Name, Kind: f.name(), Keys: keys, First: quote(sample[0])}
-		}
-	}
-	return f, nil
 }
 
 // notes lists what was inferred about the formats, each note once.

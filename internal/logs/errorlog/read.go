@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/logs/unwrap"
 )
 
 // Options describe the logs. The zero value is the output of any program.
@@ -18,6 +19,9 @@ type Options struct {
 	Target  string // the service that wrote them
 	Workers int    // 0: one per usable core
 }
+
+// headSize is how many bytes of a log decide on what carries it.
+const headSize = 64 << 10
 
 const (
 	// maxMessages limits the distinct messages of one worker. Further messages
@@ -35,6 +39,15 @@ const other = "(other messages)"
 // error, because most services log no errors. Lines that do not have the log's
 // form count as bad, and also have rows.
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
+	for _, in := range inputs {
+		head, err := in.Beginning(headSize)
+		if err == nil {
+			err = in.Unwrap(unwrap.Find(head))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	reader := lines.NewReader(inputs, lines.Options{Workers: opt.Workers, Whole: true})
 	workers := make([]*counter, reader.Workers())
 	err := reader.Run(ctx, func(w int) lines.Work {

@@ -15,7 +15,8 @@ import (
 type Input struct {
 	Name string // as given; standard input is "standard input"
 
-	codec codec // nil for plain bytes
+	codec codec     // nil for plain bytes
+	wrap  *wrapping // nil if nothing is unwrapped
 	close func() error
 	start int64 // offset set by SeekTo
 
@@ -136,6 +137,9 @@ func (in *Input) Compression() string {
 
 // Size is the size of a plain file when it was opened, -1 for streams.
 func (in *Input) Size() int64 {
+	if in.wrap != nil && in.wrap.raw != nil {
+		return in.wrap.size
+	}
 	if in.at == nil {
 		return -1
 	}
@@ -189,17 +193,24 @@ func (in *Input) Head(n int) ([]byte, error) {
 // Tail returns up to n of the last bytes of a plain file, from the start of a
 // line on; ok is false for streams and if the bytes cannot be read.
 func (in *Input) Tail(n int) (tail []byte, ok bool) {
-	if in.at == nil {
+	at := in.at
+	if in.wrap != nil {
+		at = in.wrap.raw
+	}
+	if at == nil {
 		return nil, false
 	}
 	from := max(in.size-int64(n), in.start)
 	buf := make([]byte, in.size-from)
-	k, err := in.at.ReadAt(buf, from)
+	k, err := at.ReadAt(buf, from)
 	if err != nil && err != io.EOF {
 		return nil, false
 	}
 	if buf = buf[:k]; from > in.start {
 		buf = buf[bytes.IndexByte(buf, '\n')+1:]
+	}
+	if in.wrap != nil {
+		buf = in.wrap.chain.Apply(buf)
 	}
 	return buf, true
 }
@@ -253,7 +264,7 @@ func (in *Input) open() error {
 
 // skip discards the bytes before the start.
 func (in *Input) skip() error {
-	if in.start == 0 {
+	if in.start == 0 || in.wrap != nil && in.wrap.raw != nil {
 		return nil
 	}
 	var last [1]byte
@@ -293,7 +304,12 @@ func (e *TruncatedError) Error() string {
 
 // End is the offset behind the last delivered record: the start for the next
 // reading of a growing log. It is valid after Reader.Run has returned.
-func (in *Input) End() int64 { return max(in.end, in.start) }
+func (in *Input) End() int64 {
+	if in.wrap != nil && in.wrap.raw != nil {
+		return max(in.wrap.end(), in.start)
+	}
+	return max(in.end, in.start)
+}
 
 // Failed returns why an input that was read with Options.Partial ended early,
 // or nil.

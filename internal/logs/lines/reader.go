@@ -202,7 +202,7 @@ func (r *Reader) Line(file, seq int, n int64) int64 {
 	if seq < len(sums) {
 		n += sums[seq]
 	}
-	return n + 1
+	return r.inputs[file].line(n + 1)
 }
 
 // Rewind resets all inputs to their start and forgets the counts. It returns
@@ -227,7 +227,11 @@ func (r *Reader) Rewind() bool {
 // LinesBefore counts the newlines before the start of a plain file (SeekTo), to
 // convert line numbers to those of the file; 0 for streams.
 func (in *Input) LinesBefore() (int64, error) {
-	if in.at == nil || in.start == 0 {
+	at := in.at
+	if in.wrap != nil {
+		at = in.wrap.raw
+	}
+	if at == nil || in.start == 0 {
 		return 0, nil
 	}
 	if in.before > 0 {
@@ -236,7 +240,7 @@ func (in *Input) LinesBefore() (int64, error) {
 	buf := make([]byte, DefaultBlock)
 	var n int64
 	for off := int64(0); off < in.start; {
-		k, err := in.at.ReadAt(buf[:min(int64(len(buf)), in.start-off)], off)
+		k, err := at.ReadAt(buf[:min(int64(len(buf)), in.start-off)], off)
 		n += int64(bytes.Count(buf[:k], []byte{'\n'}))
 		if off += int64(k); err != nil && !errors.Is(err, io.EOF) || k == 0 {
 			return n, in.broken(err)

@@ -83,6 +83,9 @@ func (in *Input) finish(opt Options, last []byte) (int, error) {
 	if unfinished := stop > 0 && last[stop-1] != '\n'; unfinished && (opt.Whole || broken) {
 		stop = max(opt.Boundary.last(last, true), 0)
 	}
+	if in.wrap != nil {
+		in.wrap.all = stop == len(last) && !broken
+	}
 	if !broken {
 		return stop, nil
 	}

@@ -43,6 +43,7 @@ type collector struct {
 	traceReads        bool              // a SQLite trace has a SELECT
 	formats           []string          // of the inputs, each once
 	cutOff            []string          // errors of inputs that ended early
+	carried           []string          // what carried the logs: unwrapped
 	counts            [16]int64         // events by flag
 
 	groups  groups

@@ -26,6 +26,7 @@ func (c *collector) notes() []string {
 			out = append(out, fmt.Sprintf(format, n))
 		}
 	}
+	out = append(out, c.carried...)
 	out = append(out, c.cutOff...)
 	if c.opt.By == ByTable {
 		out = append(out, "a statement counts for each of its tables")

@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/filter"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/logs/unwrap"
 )
 
 // Options select the entries to count. The zero value selects all.
@@ -47,12 +48,9 @@ const (
 func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Profile, error) {
 	formats := make([]string, len(inputs))
 	for i, in := range inputs {
-		head, err := in.Head(headSize)
-		if err != nil {
+		var err error
+		if formats[i], err = recognise(in); err != nil {
 			return nil, err
-		}
-		if formats[i] = detect(head); formats[i] == "" {
-			return nil, unknown(in.Name, head)
 		}
 	}
 	c := newCollector(opt)
@@ -68,6 +66,30 @@ func Read(ctx context.Context, inputs []*lines.Input, opt Options) (*iikanji.Pro
 	p.Intake.Format = strings.Join(c.formats, ", ")
 	p.Target = strings.Join(p.Intake.Files, ", ")
 	return p, c.prove(p)
+}
+
+// recognise finds what carries a log, lets the input remove it, and returns the format
+// of the log.
+func recognise(in *lines.Input) (format string, err error) {
+	head, err := in.Beginning(headSize)
+	if err != nil {
+		return "", err
+	}
+	c := unwrap.Find(head)
+	text := c.Apply(head)
+	format = detect(text)
+	for _, possible := range c.Possible(head) {
+		if format != "" {
+			break
+		}
+		if format = detect(possible.Apply(head)); format != "" {
+			c = possible
+		}
+	}
+	if format == "" {
+		return "", unknown(in.Name, text)
+	}
+	return format, in.Unwrap(c)
 }
 
 // prove returns an error if too many entries could not be read.

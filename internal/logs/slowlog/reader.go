@@ -74,6 +74,9 @@ func (c *collector) begin(name, format string) {
 // read reads one log.
 func (c *collector) read(ctx context.Context, in *lines.Input, format string) error {
 	c.begin(in.Name, format)
+	if w := in.Wrapper(); w != "" {
+		c.carried = append(c.carried, fmt.Sprintf("%s: removed %s", in.Name, w))
+	}
 	if format == formatDigests {
 		return c.digestTSV(ctx, in)
 	}

@@ -1,0 +1,154 @@
+package unwrap
+
+import "bytes"
+
+// services are the forms in which the journal and services of clouds export logs.
+var services = []*kind{
+	{name: "journald's JSON", certain: true, open: func() layer { return &fieldLayer{keys: []string{"MESSAGE"}} },
+		found: most(func(line []byte) bool {
+			_, hasMessage := member(line, "MESSAGE")
+			_, hasTime := member(line, "__REALTIME_TIMESTAMP")
+			_, hasID := member(line, "_PID")
+			_, hasName := member(line, "SYSLOG_IDENTIFIER")
+			return hasMessage && (hasTime || hasID || hasName)
+		})},
+	{name: "journald's export format", certain: true, open: func() layer { return exportLayer{} },
+		found: func(sample [][]byte) bool {
+			return one(func(line []byte) bool { return bytes.HasPrefix(line, []byte("MESSAGE=")) })(sample) &&
+				most(isExported)(sample)
+		}},
+	{name: "Cloud Logging's textPayload", certain: true, open: func() layer { return &fieldLayer{keys: []string{"textPayload"}, at: "timestamp"} },
+		found: most(func(line []byte) bool { _, ok := stringMember(line, "textPayload"); return ok })},
+	{name: "Cloud Logging's jsonPayload", certain: true, open: func() layer { return &payloadLayer{} },
+		found: most(func(line []byte) bool { _, ok := objectMember(line, "jsonPayload"); return ok })},
+}
+
+func objectMember(line []byte, key string) (value []byte, ok bool) {
+	value, ok = member(line, key)
+	return value, ok && value[0] == '{'
+}
+
+// fieldLayer takes the text from a string of a JSON object, the first of the keys that
+// it has. Two keys with a point between them name a key of an object in the object.
+type fieldLayer struct {
+	keys []string
+	at   string // the key of the time, "" for none
+	when []byte
+	buf  []byte
+}
+
+func (l *fieldLayer) strip(line []byte) ([]byte, verdict) {
+	if len(line) == 0 || line[0] != '{' {
+		return nil, foreign
+	}
+	for _, key := range l.keys {
+		value, ok := path(line, key)
+		if !ok {
+			continue
+		}
+		if l.at != "" {
+			l.when = l.when[:0]
+			if at, ok := stringMember(line, l.at); ok {
+				l.when = append(l.when, at[1:len(at)-1]...)
+			}
+		}
+		if value[0] == '[' { // the journal writes bytes that are not text as numbers
+			if l.buf, ok = numbers(value, l.buf[:0]); ok {
+				return l.buf, whole
+			}
+			return nil, foreign
+		}
+		return text(value, &l.buf), whole
+	}
+	return nil, foreign
+}
+
+func (l *fieldLayer) time() []byte { return l.when }
+
+// path is the value of a key, or of a key in an object: "event.original". It is a
+// string, or an array.
+func path(line []byte, key string) (value []byte, ok bool) {
+	if value, ok = member(line, key); !ok {
+		outer, inner, nested := bytes.Cut([]byte(key), []byte{'.'})
+		if !nested {
+			return nil, false
+		}
+		object, ok := objectMember(line, string(outer))
+		if !ok {
+			return nil, false
+		}
+		if value, ok = member(object, string(inner)); !ok {
+			return nil, false
+		}
+	}
+	return value, value[0] == '"' || value[0] == '['
+}
+
+// numbers reads an array of bytes: [104,105].
+func numbers(value, out []byte) ([]byte, bool) {
+	for _, word := range bytes.Split(value[1:len(value)-1], []byte{','}) {
+		n, word := 0, bytes.TrimSpace(word)
+		for _, c := range word {
+			if c < '0' || c > '9' || n > 255 {
+				return out, false
+			}
+			n = n*10 + int(c-'0')
+		}
+		if len(word) == 0 || n > 255 {
+			return out, false
+		}
+		out = append(out, byte(n))
+	}
+	return out, true
+}
+
+// payloadLayer takes the object that a program wrote from a record of Cloud Logging. An
+// object with nothing but a message is the message.
+type payloadLayer struct{ buf, when []byte }
+
+func (l *payloadLayer) strip(line []byte) ([]byte, verdict) {
+	object, ok := objectMember(line, "jsonPayload")
+	if !ok {
+		return nil, foreign
+	}
+	l.when = l.when[:0]
+	if at, ok := stringMember(line, "timestamp"); ok {
+		l.when = append(l.when, at[1:len(at)-1]...)
+	}
+	if value, ok := stringMember(object, "message"); ok && isOnly(object, value) {
+		return text(value, &l.buf), whole
+	}
+	return object, whole
+}
+
+// isOnly reports whether a value is that of the only key of an object.
+func isOnly(object, value []byte) bool {
+	rest := len(object) - 1
+	end := bytes.Index(object, value) + len(value)
+	return skipBlanks(object, end) == rest && bytes.Count(object[:end-len(value)], []byte{'"'}) == 2
+}
+
+func (l *payloadLayer) time() []byte { return l.when }
+
+// exportLayer reads the format of journalctl -o export: a line KEY=VALUE for each field.
+type exportLayer struct{}
+
+func isExported(line []byte) bool {
+	i := bytes.IndexByte(line, '=')
+	if i <= 0 {
+		return false
+	}
+	for _, c := range line[:i] {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+func (exportLayer) strip(line []byte) ([]byte, verdict) {
+	if text, ok := bytes.CutPrefix(line, []byte("MESSAGE=")); ok {
+		return text, whole
+	}
+	return nil, nothing
+}
