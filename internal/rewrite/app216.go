@@ -69,7 +69,7 @@ func (k *keeping) table(c *sqlcall.Call) (string, bool) {
 		return "", false
 	}
 	head, _, _ := strings.Cut(c.Text.SQL, sqlcall.Hole)
-	tokens, ok := sqltext.Tokens(head)
+	tokens, ok := sqltext.Unknown.Tokens(head)
 	if !ok || len(tokens) < 5 || !tokens[0].Is("SELECT") {
 		return "", false
 	}

@@ -45,7 +45,7 @@ type fileWrites struct {
 
 // writes reports whether a call sends a statement that changes rows.
 func writes(c *sqlcall.Call) bool {
-	tokens, _ := sqltext.Tokens(c.SQL())
+	tokens, _ := sqltext.Unknown.Tokens(c.SQL())
 	return c.Op == sqlcall.Exec && len(tokens) > 0 && tokens[0].Is("INSERT", "UPDATE", "DELETE", "REPLACE")
 }
 

@@ -324,7 +324,7 @@ func (s *lockSection) numbers(list []ast.Expr) bool {
 
 // writtenTable is the table that a statement changes, "" if it is not known.
 func writtenTable(sql string) string {
-	tokens, ok := sqltext.Tokens(sql)
+	tokens, ok := sqltext.Unknown.Tokens(sql)
 	if !ok || len(tokens) < 3 {
 		return ""
 	}
@@ -344,7 +344,7 @@ func writtenTable(sql string) string {
 // touches reports whether a statement may read one of some tables. A part that is built
 // at run time may do so, except for one in parentheses, as the marks of IN (…).
 func touches(c *sqlcall.Call, tables map[string]bool) bool {
-	tokens, ok := sqltext.Tokens(c.SQL())
+	tokens, ok := sqltext.Unknown.Tokens(c.SQL())
 	return !ok || c.Text == nil || slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
 		return tables[strings.ToLower(t.Name())] || t.Depth == 0 && strings.Contains(t.Text, sqlcall.Hole)
 	})

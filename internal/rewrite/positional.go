@@ -8,7 +8,7 @@ import (
 
 // Positional is a statement with a question mark in place of each name, as sqlx sends it.
 func Positional(sql string) string {
-	tokens, _ := sqltext.Tokens(sql)
+	tokens, _ := sqltext.Unknown.Tokens(sql)
 	var b strings.Builder
 	from := 0
 	for _, t := range tokens {

@@ -100,7 +100,7 @@ func (o *readOnlyTx) begins(c *ast.CallExpr) bool {
 func (o *readOnlyTx) collect(tx *types.Var, use *txUse, depth int) bool {
 	for _, id := range o.x.uses[tx] {
 		if c := o.statement(id); c != nil {
-			tokens, ok := sqltext.Tokens(c.SQL())
+			tokens, ok := sqltext.Unknown.Tokens(c.SQL())
 			if !ok || len(tokens) == 0 || !tokens[0].Is("SELECT") || c.Text.Holes > 0 || sqltext.Locks(tokens) || c.Op == sqlcall.Exec || c.Op == sqlcall.Prepare || sqltext.Find(tokens, 0, "INTO") >= 0 {
 				return false
 			}

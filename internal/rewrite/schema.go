@@ -51,7 +51,7 @@ func Schema(texts ...string) Facts {
 // definitions are the statements of a text that may define a table or a key. INSERTs
 // of a dump are skipped before they are parsed.
 func definitions(text string) (out []string) {
-	tokens, _ := sqltext.Tokens(text)
+	tokens, _ := sqltext.Unknown.Tokens(text)
 	start, first := 0, sqltext.Token{Kind: sqltext.Mark}
 	for i, t := range tokens {
 		if first.Kind == sqltext.Mark && t.Kind == sqltext.Word {

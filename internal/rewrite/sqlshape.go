@@ -44,7 +44,7 @@ func shapeWith(c *sqlcall.Call, n int) *shape {
 	if c.Text == nil || c.Text.Holes > 0 || c.Named {
 		return nil
 	}
-	all, ok := sqltext.Tokens(c.Text.SQL)
+	all, ok := sqltext.Unknown.Tokens(c.Text.SQL)
 	if !ok {
 		return nil
 	}

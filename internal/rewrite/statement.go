@@ -23,7 +23,7 @@ type statement struct {
 // parse parses one statement. Placeholders of other styles ($1, :name) count as
 // question marks.
 func parse(sql string) (*statement, error) {
-	tokens, ok := sqltext.Tokens(sql)
+	tokens, ok := sqltext.Unknown.Tokens(sql)
 	if !ok {
 		return nil, fmt.Errorf("reading a statement: a quote, a comment or a parenthesis is open")
 	}

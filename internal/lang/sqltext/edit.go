@@ -35,7 +35,7 @@ func tail(tokens []Token) int {
 		if t.Kind == Comment || t.Text == ";" {
 			continue
 		}
-		if t.Depth == 0 && i > 0 && (t.Is("FOR") && next(tokens, i).Is("UPDATE", "SHARE") || t.Is("LOCK") && next(tokens, i).Is("IN")) {
+		if t.Depth == 0 && i > 0 && (t.Is("FOR") && following(tokens, i).Is("UPDATE", "SHARE") || t.Is("LOCK") && following(tokens, i).Is("IN")) {
 			break
 		}
 		at = t.End
@@ -43,7 +43,7 @@ func tail(tokens []Token) int {
 	return at
 }
 
-func next(tokens []Token, i int) Token {
+func following(tokens []Token, i int) Token {
 	for _, t := range tokens[i+1:] {
 		if t.Kind != Comment {
 			return t
@@ -106,7 +106,7 @@ func Marked(tokens []Token) bool {
 // Locks reports whether a SELECT locks the rows that it reads.
 func Locks(tokens []Token) bool {
 	for i, t := range tokens {
-		if t.Is("FOR") && next(tokens, i).Is("UPDATE", "SHARE") || t.Is("LOCK") && next(tokens, i).Is("IN") {
+		if t.Is("FOR") && following(tokens, i).Is("UPDATE", "SHARE") || t.Is("LOCK") && following(tokens, i).Is("IN") {
 			return true
 		}
 	}

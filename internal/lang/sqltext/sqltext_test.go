@@ -11,7 +11,7 @@ func TestTokens(t *testing.T) {
 		{"a /* ( */ (b # (\n, 1.5e3)", "a|/* ( */|(|b|# (|,|1.5e3|)"},
 		{"x = $1 AND y = @v", "x|=|$1|AND|y|=|@v"},
 	} {
-		tokens, ok := Tokens(c.sql)
+		tokens, ok := Unknown.Tokens(c.sql)
 		var got []string
 		for _, token := range tokens {
 			got = append(got, token.Text)
@@ -21,7 +21,7 @@ func TestTokens(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{"'open", "`open", "/* open", "(", ")("} {
-		if _, ok := Tokens(sql); ok {
+		if _, ok := Unknown.Tokens(sql); ok {
 			t.Errorf("%q was accepted", sql)
 		}
 	}
@@ -36,7 +36,7 @@ func TestAddLimit(t *testing.T) {
 		"SELECT a\nFROM t;\n":                  "SELECT a\nFROM t LIMIT 2;\n",
 		"SELECT (SELECT 1 FOR UPDATE) FROM t":  "SELECT (SELECT 1 FOR UPDATE) FROM t LIMIT 2",
 	} {
-		tokens, ok := Tokens(sql)
+		tokens, ok := Unknown.Tokens(sql)
 		if got := Apply(sql, []Edit{AddLimit(tokens, "2")}); got != want || !ok {
 			t.Errorf("%q: got %q, want %q", sql, got, want)
 		}
@@ -50,7 +50,7 @@ func FuzzTokens(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
-		tokens, ok := Tokens(sql)
+		tokens, ok := Unknown.Tokens(sql)
 		at := 0
 		for _, token := range tokens {
 			if token.Start < at || token.End <= token.Start || token.End > len(sql) || token.Text != sql[token.Start:token.End] {

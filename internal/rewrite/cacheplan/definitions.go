@@ -17,7 +17,7 @@ func Definitions(text string) (tables, triggers []string) {
 	for _, m := range trigger.FindAllStringSubmatch(text, -1) {
 		triggers = append(triggers, strings.ToLower(m[1]))
 	}
-	tokens, _ := sqltext.Tokens(text)
+	tokens, _ := sqltext.Unknown.Tokens(text)
 	var words []sqltext.Token
 	flush := func(end int) {
 		if len(words) > 1 && (words[0].Is("CREATE") && words[1].Is("TABLE") || words[0].Is("ALTER") && words[1].Is("TABLE")) {
