@@ -61,11 +61,11 @@ func (t Token) IsName() bool { return t.Kind == Word || t.Kind == Quoted }
 
 // Name is the name that a word or a quoted token spells.
 func (t Token) Name() string {
-	if t.Kind != Quoted || len(t.Text) < 2 {
+	if t.Kind != Quoted || t.Open {
 		return t.Text
 	}
 	text := t.Text
-	if text[1] == '&' { // U&"name"
+	if text[0]|0x20 == 'u' { // U&"name"
 		text = text[2:]
 	}
 	body, quote := text[1:len(text)-1], text[:1]
@@ -181,8 +181,11 @@ func (d Dialect) comment(s string) (length int, open bool) {
 		return 0, false
 	case d == PostgreSQL:
 		return nested(s)
+	case d == SQLite && len(s) == 2:
+		return 0, false // the operators / and *
 	}
-	return until(s, 2, "*/")
+	length, open = until(s, 2, "*/")
+	return length, open && d != SQLite // a text may end in a comment of SQLite
 }
 
 // executes reports whether a server of the dialect may execute the text of comments.
@@ -241,24 +244,37 @@ func (l *Lexer) number(s string) (Kind, int, bool) {
 		}
 		n++
 	}
-	if d == MySQL || d == Unknown {
-		if w := run(s, inWord); namesByDigit(s[:w]) {
-			return Word, min(n, w), false
-		}
+	if w := run(s, inWord); d == MySQL && !mysqlNumber(s[:w], s[w:]) || d == Unknown && strings.ContainsFunc(s[:w], inNamesOnly) {
+		return Word, min(n, w), false
 	}
 	return Number, n, false
 }
 
 // mantissa reports whether an e behind a text begins an exponent.
-func mantissa(s string) bool { return run(s, func(c byte) bool { return digit(c) || c == '.' }) == len(s) }
+func mantissa(s string) bool {
+	return run(s, func(c byte) bool { return digit(c) || c == '.' }) == len(s)
+}
 
-// namesByDigit reports whether a word that begins with a digit is a name: it has a byte
-// that no number has.
-func namesByDigit(word string) bool {
-	if word == "" || len(word) > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'b') {
+// inNamesOnly reports whether a byte of a word is in no number.
+func inNamesOnly(r rune) bool { return r == '_' || r == '$' || r >= 0x80 }
+
+// mysqlNumber reports whether MySQL reads a word that begins with a digit as a number, by
+// the text behind it. It is a name otherwise: 12a, 1_000, 0xfg.
+func mysqlNumber(word, rest string) bool {
+	n := run(word, digit)
+	switch {
+	case n == len(word):
+		return true
+	case n == 1 && word[0] == '0' && word[1] == 'x' && len(word) > 2:
+		return run(word[2:], func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }) == len(word)-2
+	case n == 1 && word[0] == '0' && word[1] == 'b' && len(word) > 2:
+		return strings.Trim(word[2:], "01") == ""
+	case word[n]|0x20 != 'e':
 		return false
+	case n+1 == len(word):
+		return len(rest) > 1 && (rest[0] == '+' || rest[0] == '-') && digit(rest[1])
 	}
-	return strings.ContainsFunc(word, func(r rune) bool { return r == '_' || r == '$' || r >= 0x80 })
+	return digit(word[n+1])
 }
 
 // parameter reads a placeholder or a variable; length 0 means that s begins with none.

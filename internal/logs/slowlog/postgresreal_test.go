@@ -6,59 +6,24 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // startPostgres boots a private server that logs all durations in three formats.
 // It returns the folder of its socket and of its logs, pg.log, pg.csv and pg.json.
 func startPostgres(t *testing.T) (socket, logs string) {
 	t.Helper()
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if len(found) == 0 {
-		t.Skip("PostgreSQL is not installed")
-	}
-	bin := filepath.Dir(found[len(found)-1])
-	dir, err := os.MkdirTemp("", "iikanji-pg-") // short: the path of a socket is limited
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	asUser := func(args ...string) *exec.Cmd {
-		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir = dir
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-		if os.Getuid() == 0 { // PostgreSQL refuses to run as root
-			cmd.SysProcAttr.Credential = &syscall.Credential{Uid: 65534, Gid: 65534}
-		}
-		return cmd
-	}
-	data, logs := filepath.Join(dir, "data"), filepath.Join(dir, "log")
-	if out, err := asUser(filepath.Join(bin, "initdb"), "-D", data, "-A", "trust", "-U", "postgres", "--no-sync").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	server := asUser(filepath.Join(bin, "postgres"), "-D", data, "-k", dir, "-c", "listen_addresses=", "-c", "fsync=off", "-c", "log_min_duration_statement=0",
-		"-c", "logging_collector=on", "-c", "log_destination=stderr,csvlog,jsonlog", "-c", "log_directory="+logs, "-c", "log_filename=pg.log", "-c", "log_file_mode=0644",
-		"-c", "log_line_prefix=%m [%p] %q%u@%d ")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Process.Signal(syscall.SIGINT); server.Wait() })
-	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); {
-		if exec.Command("psql", "-h", dir, "-U", "postgres", "-c", "select 1").Run() == nil {
-			return dir, logs
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Fatal("PostgreSQL is not ready after 3 minutes")
-	return "", ""
+	socket = servertest.Postgres(t, func(folder string) []string {
+		return []string{"-c", "log_min_duration_statement=0",
+			"-c", "logging_collector=on", "-c", "log_destination=stderr,csvlog,jsonlog", "-c", "log_directory=" + filepath.Join(folder, "log"),
+			"-c", "log_filename=pg.log", "-c", "log_file_mode=0644", "-c", "log_line_prefix=%m [%p] %q%u@%d "}
+	})
+	return socket, filepath.Join(socket, "log")
 }
 
 // TestRealPostgres reads the logs of a real server in its three formats.
