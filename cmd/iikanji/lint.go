@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/unitchecker"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
@@ -135,15 +136,15 @@ func (c *lintCmd) allowed(h rewrite.Hit) bool {
 // rewrite applies the allowed fixes, or shows them. A fix that overlaps one before
 // it is left for the next call.
 func (c *lintCmd) rewrite(e *env, res *rewrite.Result) error {
-	var fixes []rewrite.Fix
+	var fixes []goapp.Fix
 	after := map[string][]byte{}
 	left := 0
 	for _, h := range res.Hits {
 		if !c.allowed(h) {
 			continue
 		}
-		next, err := rewrite.Apply(res.Files, append(slices.Clone(fixes), h.Variants[0]))
-		if errors.Is(err, rewrite.ErrOverlap) {
+		next, err := goapp.Apply(res.Files, append(slices.Clone(fixes), h.Variants[0]))
+		if errors.Is(err, goapp.ErrOverlap) {
 			left++
 			continue
 		}

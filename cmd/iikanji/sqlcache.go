@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
@@ -182,10 +183,12 @@ func (c *sqlcacheCmd) write(p sqlcache.Plan) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("writing the package: %w", err)
 	}
+	var present []string
 	for _, f := range there {
-		if _, ours := files[f.Name()]; !ours {
-			return nil, fmt.Errorf("--write %s: the folder holds %s, which is not of the package", c.Write, plain.Line(f.Name()))
-		}
+		present = append(present, plain.Line(f.Name()))
+	}
+	if err := (goapp.Addition{Folder: c.Write, Files: files}).Fits(present); err != nil {
+		return nil, fmt.Errorf("--write: %w", err)
 	}
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {

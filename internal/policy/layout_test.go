@@ -45,15 +45,15 @@ var layout = map[string][]string{
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/proof/attribute"},
-	"internal/change":                          {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
+	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
-	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
-	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/rewrite", "internal/rewrite/pagegen"},
+	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
+	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/lang/goapp", "internal/rewrite", "internal/rewrite/pagegen"},
 	"internal/rewrite/pagegen":                 {},                                                                                                                                   // copied into apps: the standard library only
 	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"}, // edits of nginx's configuration, for several kinds
 	"internal/proof/answers":                   {},                                                                                                                                   // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/rewrite", "internal/logs/slowlog"},                                                                               // source of Go apps as facts
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog"},                                                        // source of Go apps as facts
 	"internal/change/promise":                  {"words"},                                                                                                                            // pure: which promises a value weakens
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile"},                      // indexes, also in SQLite files
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                       // processes and threads of app servers
@@ -63,12 +63,13 @@ var layout = map[string][]string{
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
+	"internal/lang/goapp":                      {},                        // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                        // SQL by its tokens
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
 	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise
-	"internal/rewrite/cacheplan":               {"internal/lang/sqltext", "internal/rewrite/sqlcache"},
-	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/sqltext"},                                                                                                            // analyzers of Go source; no server, no words
+	"internal/rewrite/cacheplan":               {"internal/lang/goapp", "internal/lang/sqltext", "internal/rewrite/sqlcache"},
+	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/sqltext"},                                                                                     // analyzers of Go source; no server, no words
 	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field"}, // an arena's stack as a Subject
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat"},
@@ -104,9 +105,9 @@ var layout = map[string][]string{
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
-	"internal/site/goprofile":                  {"words"}, // CPU profiles of Go apps
-	"internal/policy":                          {},        // tests of the repository; nothing imports it
-	"internal/policy/tier":                     {},        // in which tier of the check a test runs
+	"internal/site/goprofile":                  {"words", "internal/lang/goapp"}, // CPU profiles of Go apps
+	"internal/policy":                          {},                               // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},                               // in which tier of the check a test runs
 }
 
 // A pkg is a package of this module, by its import path, and what it imports.

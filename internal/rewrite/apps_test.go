@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -140,7 +141,7 @@ func rewriteApp(ctx context.Context, t *testing.T, dir string) (fired []string, 
 		for _, p := range res.Problems {
 			t.Errorf("%s: %s", p.Package, p.Text)
 		}
-		var chosen []Fix
+		var chosen []goapp.Fix
 		waiting := false
 		for _, h := range res.Hits {
 			if len(h.Variants) == 0 {
@@ -153,7 +154,7 @@ func rewriteApp(ctx context.Context, t *testing.T, dir string) (fired []string, 
 			if round > 0 && slices.Contains(fired, key) {
 				continue // a knob is one again with its new value
 			}
-			if _, err := Apply(res.Files, append(slices.Clone(chosen), h.Variants[0])); errors.Is(err, ErrOverlap) {
+			if _, err := goapp.Apply(res.Files, append(slices.Clone(chosen), h.Variants[0])); errors.Is(err, goapp.ErrOverlap) {
 				waiting = true
 				continue
 			} else if err != nil {
@@ -161,7 +162,7 @@ func rewriteApp(ctx context.Context, t *testing.T, dir string) (fired []string, 
 			}
 			chosen, fired = append(chosen, h.Variants[0]), append(fired, key)
 		}
-		after, err := Apply(res.Files, chosen)
+		after, err := goapp.Apply(res.Files, chosen)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // TestArena runs the levers over the app of a contest until nothing changes any
@@ -90,17 +92,17 @@ func rewriteArena(t *testing.T, dir string, facts Facts, wanted func(Hit) bool) 
 		if err != nil || len(res.Problems) > 0 {
 			t.Fatal(err, res)
 		}
-		var fixes []Fix
+		var fixes []goapp.Fix
 		for _, h := range res.Hits {
 			if len(h.Variants) == 0 || !wanted(h) {
 				continue
 			}
-			if _, err := Apply(res.Files, append(slices.Clone(fixes), h.Variants[0])); err == nil {
+			if _, err := goapp.Apply(res.Files, append(slices.Clone(fixes), h.Variants[0])); err == nil {
 				fixes = append(fixes, h.Variants[0])
 				fixed[fmt.Sprintf("%s %s %s", h.Code, filepath.Base(h.File), h.Func)] = true
 			}
 		}
-		after, err := Apply(res.Files, fixes)
+		after, err := goapp.Apply(res.Files, fixes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,13 +12,14 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 // A CacheSource is what the source of an app needs for a query cache, and what it
 // shows of its use.
 type CacheSource struct {
-	Fixes      []Fix             // that switch the cache on; none if it is on already
+	Fixes      []goapp.Fix       // that switch the cache on; none if it is on already
 	Files      map[string][]byte // the files of all packages, as read
 	Statements []Statement       // that the app sends
 	Opens      int               // places where a pool is opened by the driver's name
@@ -35,7 +36,7 @@ func (s *CacheSource) OfFiles() bool { return slices.Contains(fileDrivers, s.Dri
 // Cache reads the packages of a module folder for a query cache in the package with
 // an import path. Packages with type errors are blockers.
 func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
-	pkgs, err := load(ctx, dir, []string{"./..."})
+	pkgs, err := goapp.Load(ctx, dir, "./...")
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +108,7 @@ func (s *CacheSource) add(u *cacheUse) error {
 		return errName
 	}
 	if len(edits) > 0 {
-		s.Fixes = append(s.Fixes, Fix{Title: "keep answers in a query cache", Edits: edits})
+		s.Fixes = append(s.Fixes, goapp.Fix{Title: "keep answers in a query cache", Edits: edits})
 	}
 	return nil
 }

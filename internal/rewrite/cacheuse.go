@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // mysqlDriver is the name of the driver of MySQL and MariaDB. fileDrivers are those of
@@ -234,7 +236,7 @@ func isLocal(v *types.Var) bool {
 // rewrite switches the cache above a driver on in a package: the driver's name where a
 // pool is opened, and a call around what runs other programs. ok is false if a name that
 // is needed cannot be used.
-func (u *cacheUse) rewrite(base string) (edits []Edit, ok bool) {
+func (u *cacheUse) rewrite(base string) (edits []goapp.Edit, ok bool) {
 	rw := u.x.rewrite()
 	named := map[*ast.File]bool{}
 	for _, fn := range u.programs {

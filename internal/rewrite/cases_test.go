@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // A caseApp is the packages of one case among others of a module.
@@ -67,7 +69,7 @@ func reload(t *testing.T, apps map[string]caseApp) {
 	for _, app := range apps {
 		root = filepath.Dir(app.dir)
 	}
-	pkgs, err := load(t.Context(), root, []string{"./..."})
+	pkgs, err := goapp.Load(t.Context(), root, "./...")
 	if err != nil {
 		t.Fatal(err)
 	}

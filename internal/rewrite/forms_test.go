@@ -12,6 +12,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // A sqlForm is one way to send a statement in Go source. Setup stands before the
@@ -343,7 +345,7 @@ func TestForms(t *testing.T) {
 				}
 			}
 			places += len(fixed)
-			after, err := Apply(filesOf(t, p), fixes)
+			after, err := goapp.Apply(filesOf(t, p), fixes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -356,7 +358,7 @@ func TestForms(t *testing.T) {
 
 // formFixes are the functions with a fix of a lever, those with a hint, and the first fix
 // of each place.
-func formFixes(t *testing.T, l *Lever, p *packages.Package) (fixed, hinted []string, fixes []Fix) {
+func formFixes(t *testing.T, l *Lever, p *packages.Package) (fixed, hinted []string, fixes []goapp.Fix) {
 	t.Helper()
 	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer(testFacts)}, []*packages.Package{p}, nil)
 	if err != nil {

@@ -17,6 +17,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // goldenLevers are the levers with goldens. One load of all packages serves them.
@@ -72,7 +74,7 @@ func TestGoldens(t *testing.T) {
 				t.Errorf("%d functions fire, %d with a fix, want at least %d and %d", len(firing), len(fixed), g.fire, g.fix)
 			}
 			t.Logf("%d functions fire, %d with a fix, %d lookalikes", len(firing), len(fixed), exported(pkgs[name+"/still"]))
-			after, err := Apply(filesOf(t, pkgs[name+"/fire"]), fixes)
+			after, err := goapp.Apply(filesOf(t, pkgs[name+"/fire"]), fixes)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,7 +123,7 @@ func goldenEnv(root string) []string {
 
 // judged runs a lever over a package, compares its reports with the comments, and
 // returns the functions with a report, those with a fix, and the first fix of each place.
-func judged(t *testing.T, l *Lever, f Facts, p *packages.Package) (firing, fixed map[string]bool, fixes []Fix) {
+func judged(t *testing.T, l *Lever, f Facts, p *packages.Package) (firing, fixed map[string]bool, fixes []goapp.Fix) {
 	t.Helper()
 	graph, err := checker.Analyze([]*analysis.Analyzer{l.Analyzer(f)}, []*packages.Package{p}, nil)
 	if err != nil {

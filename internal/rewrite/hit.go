@@ -1,35 +1,25 @@
 package rewrite
 
-import "golang.org/x/tools/go/packages"
+import (
+	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
+)
 
 // A Hit is one place in the source of an application.
 type Hit struct {
-	Code       string   `json:"code"`
-	File       string   `json:"file"` // absolute
-	Line       int      `json:"line"`
-	Col        int      `json:"col"`
-	Func       string   `json:"func"`                 // enclosing function: "getIsuList", "(*Handler).Show"
-	Statements []string `json:"statements,omitempty"` // SQL texts, placeholders as in the source
-	What       string   `json:"what"`
-	How        string   `json:"how"`
-	Proof      Proof    `json:"proof"`
-	Promise    Promise  `json:"promise,omitempty"`
-	Variants   []Fix    `json:"fixes,omitempty"` // empty for hints
-	Drops      float64  `json:"drops,omitempty"` // share of the work that a constant leaves out; 0 for others
-}
-
-// A Fix is one way to rewrite a place.
-type Fix struct {
-	Title string `json:"title"`
-	Edits []Edit `json:"edits"`
-}
-
-// An Edit replaces the bytes from Start to End of a file as read.
-type Edit struct {
-	File  string `json:"file"`
-	Start int    `json:"start"`
-	End   int    `json:"end"`
-	New   string `json:"new"`
+	Code       string      `json:"code"`
+	File       string      `json:"file"` // absolute
+	Line       int         `json:"line"`
+	Col        int         `json:"col"`
+	Func       string      `json:"func"`                 // enclosing function: "getIsuList", "(*Handler).Show"
+	Statements []string    `json:"statements,omitempty"` // SQL texts, placeholders as in the source
+	What       string      `json:"what"`
+	How        string      `json:"how"`
+	Proof      Proof       `json:"proof"`
+	Promise    Promise     `json:"promise,omitempty"`
+	Variants   []goapp.Fix `json:"fixes,omitempty"` // empty for hints
+	Drops      float64     `json:"drops,omitempty"` // share of the work that a constant leaves out; 0 for others
 }
 
 // A Problem is a package that could not be analysed, or only in part.

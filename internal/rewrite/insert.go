@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func (r *rowInsert) chunkRows(t Table) int {
 	n := min(maxRows, maxPlaceholders/r.params)
 	columns := r.columns
 	if len(columns) == 0 {
-		columns = sortedKeys(t.Columns)
+		columns = slices.Sorted(maps.Keys(t.Columns))
 	}
 	size := 1
 	for _, c := range columns {

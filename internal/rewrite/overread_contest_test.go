@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // TestContestOverreads checks what APP213 and APP214 find in the app of an arena:
@@ -45,7 +47,7 @@ func TestContestOverreads(t *testing.T) {
 	}
 	for _, h := range res.Hits {
 		for _, fix := range h.Variants {
-			after, err := Apply(res.Files, []Fix{fix})
+			after, err := goapp.Apply(res.Files, []goapp.Fix{fix})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,8 @@ package rewrite
 import (
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // program wraps declarations into a package with all imports that they use.
@@ -60,7 +62,7 @@ func TestCacheSource(t *testing.T) {
 			if err != nil || len(got.Blockers) > 0 || got.Opens == 0 {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			after, err := Apply(got.Files, got.Fixes)
+			after, err := goapp.Apply(got.Files, got.Fixes)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // edits writes the rewrite: the loop collects arguments, and a second loop sends
@@ -220,7 +222,7 @@ func namesAround(pass *analysis.Pass, pos token.Pos) map[string]bool {
 		taken[name] = true
 	}
 	for _, s := range f.Imports {
-		taken[importName(s)] = true
+		taken[goapp.ImportName(s)] = true
 	}
 	return taken
 }

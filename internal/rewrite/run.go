@@ -11,12 +11,12 @@ import (
 	"go/types"
 	"os"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/astutil"
 	"golang.org/x/tools/go/packages"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
@@ -24,7 +24,7 @@ import (
 // with the given facts; nil means all levers. Packages with type errors are
 // problems.
 func Run(ctx context.Context, dir string, patterns []string, f Facts, levers []*Lever) (*Result, error) {
-	pkgs, err := load(ctx, dir, patterns)
+	pkgs, err := goapp.Load(ctx, dir, patterns...)
 	if err != nil {
 		return nil, err
 	}
@@ -62,23 +62,6 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Col, b.Col), cmp.Compare(a.Code, b.Code))
 	})
 	return res, nil
-}
-
-// load loads packages with their syntax. Dependencies are read as export data,
-// which the go command takes from its build cache or makes from the module cache.
-func load(ctx context.Context, dir string, patterns []string) ([]*packages.Package, error) {
-	cfg := &packages.Config{
-		Context: ctx, Dir: dir, Fset: token.NewFileSet(),
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
-			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes |
-			packages.NeedModule | packages.NeedExportFile, // without NeedDeps, types of imports come from export data
-		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOFLAGS="+strings.TrimSpace(os.Getenv("GOFLAGS")+" -buildvcs=false")),
-	}
-	pkgs, err := packages.Load(cfg, patterns...)
-	if err != nil {
-		return nil, fmt.Errorf("loading %s in %s: %w", strings.Join(patterns, " "), dir, err)
-	}
-	return pkgs, ctx.Err()
 }
 
 // survey counts lines and functions, keeps the files, and returns the packages
@@ -130,21 +113,21 @@ func hitOf(p *packages.Package, code string, at place) Hit {
 	h := Hit{Code: code, File: pos.Filename, Line: pos.Line, Col: pos.Column, Func: funcName(p, at.node.Pos()),
 		Statements: at.statements, What: at.what, How: at.how, Proof: at.proof, Promise: at.promise, Drops: at.drops}
 	for _, f := range at.fixes {
-		h.Variants = append(h.Variants, Fix{Title: f.Message, Edits: offsets(p.Fset, f.TextEdits)})
+		h.Variants = append(h.Variants, goapp.Fix{Title: f.Message, Edits: offsets(p.Fset, f.TextEdits)})
 	}
 	return h
 }
 
-func offsets(fset *token.FileSet, edits []analysis.TextEdit) (out []Edit) {
+func offsets(fset *token.FileSet, edits []analysis.TextEdit) (out []goapp.Edit) {
 	for _, e := range edits {
 		start := fset.PositionFor(e.Pos, false)
 		end := start.Offset
 		if e.End.IsValid() {
 			end = fset.PositionFor(e.End, false).Offset
 		}
-		out = append(out, Edit{File: start.Filename, Start: start.Offset, End: end, New: string(e.NewText)})
+		out = append(out, goapp.Edit{File: start.Filename, Start: start.Offset, End: end, New: string(e.NewText)})
 	}
-	slices.SortStableFunc(out, func(a, b Edit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start)) })
+	slices.SortStableFunc(out, func(a, b goapp.Edit) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Start, b.Start)) })
 	return out
 }
 

@@ -14,11 +14,13 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // A ServeSource is where the source of an app begins to serve HTTP.
 type ServeSource struct {
-	Fixes  []Fix             // that wrap every handler; none if they are wrapped already
+	Fixes  []goapp.Fix       // that wrap every handler; none if they are wrapped already
 	Files  map[string][]byte // the files of all packages, as read
 	Serves int               // places that serve
 	// Blockers are the reasons why some requests would not pass the wrapper.
@@ -28,7 +30,7 @@ type ServeSource struct {
 // Serve reads the packages of a module folder and wraps what they serve by the function
 // Handler of the package with an import path. It knows net/http and echo.
 func Serve(ctx context.Context, dir, importPath string) (*ServeSource, error) {
-	pkgs, err := load(ctx, dir, []string{"./..."})
+	pkgs, err := goapp.Load(ctx, dir, "./...")
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +75,7 @@ func (s *ServeSource) add(u *serveUse) error {
 	if !ok {
 		return errName
 	}
-	s.Fixes = append(s.Fixes, Fix{Title: fix.Message, Edits: offsets(u.x.pass.Fset, fix.TextEdits)})
+	s.Fixes = append(s.Fixes, goapp.Fix{Title: fix.Message, Edits: offsets(u.x.pass.Fset, fix.TextEdits)})
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // serving is a program with a main function that serves h.
@@ -60,7 +62,7 @@ func TestServe(t *testing.T) {
 // wrapped applies the fixes, adds the wrapper's package, and looks for a text.
 func wrapped(t *testing.T, dir string, s *ServeSource, file, want string) {
 	t.Helper()
-	files, err := Apply(s.Files, s.Fixes)
+	files, err := goapp.Apply(s.Files, s.Fixes)
 	if err != nil || len(s.Blockers) != 0 || s.Serves != 1 {
 		t.Fatalf("%v %+v", err, s)
 	}

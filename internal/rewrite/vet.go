@@ -1,14 +1,16 @@
 package rewrite
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
-	"go/parser"
 	"go/token"
+	"maps"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // WithImports returns an analyzer whose fixes are complete by themselves: they add
@@ -36,19 +38,16 @@ func imports(pass *analysis.Pass, edits []analysis.TextEdit) (out []analysis.Tex
 		if f == nil {
 			continue
 		}
-		was := qualifiers(f)
-		for q := range newQualifiers(e.NewText) {
-			if !was[q] && known[q] != "" && !importsPath(f, known[q]) {
-				if needed[f] == nil {
-					needed[f] = map[string]bool{}
-				}
-				needed[f][known[q]] = true
+		for _, path := range goapp.MissingImports(f, e.NewText) {
+			if needed[f] == nil {
+				needed[f] = map[string]bool{}
 			}
+			needed[f][path] = true
 		}
 	}
 	for f, paths := range needed {
 		var b strings.Builder
-		for _, p := range sortedKeys(paths) {
+		for _, p := range slices.Sorted(maps.Keys(paths)) {
 			fmt.Fprintf(&b, "\nimport %q", p)
 		}
 		pos := f.Name.End()
@@ -58,38 +57,6 @@ func imports(pass *analysis.Pass, edits []analysis.TextEdit) (out []analysis.Tex
 			}
 		}
 		out = append(out, edit(pos, pos, b.String()))
-	}
-	return out
-}
-
-func importsPath(f *ast.File, p string) bool {
-	for _, s := range f.Imports {
-		if strings.Trim(s.Path.Value, "\"`") == p {
-			return true
-		}
-	}
-	return false
-}
-
-// newQualifiers are the identifiers before a dot in a fragment of code.
-func newQualifiers(text []byte) map[string]bool {
-	out := map[string]bool{}
-	for q := range known {
-		if bytes.Contains(text, []byte(q+".")) {
-			out[q] = true
-		}
-	}
-	if x, err := parser.ParseExpr(string(text)); err == nil && len(out) > 0 {
-		exact := map[string]bool{}
-		ast.Inspect(x, func(n ast.Node) bool {
-			if s, ok := n.(*ast.SelectorExpr); ok {
-				if id, ok := s.X.(*ast.Ident); ok && out[id.Name] {
-					exact[id.Name] = true
-				}
-			}
-			return true
-		})
-		return exact
 	}
 	return out
 }

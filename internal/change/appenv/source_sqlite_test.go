@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
@@ -152,7 +153,7 @@ func TestSQLiteOfArena(t *testing.T) {
 			if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != 1 {
 				t.Fatal(err, res)
 			}
-			after, err := rewrite.Apply(res.Files, []rewrite.Fix{res.Hits[0].Variants[0]})
+			after, err := goapp.Apply(res.Files, []goapp.Fix{res.Hits[0].Variants[0]})
 			if err != nil {
 				t.Fatal(err)
 			}

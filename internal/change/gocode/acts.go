@@ -46,7 +46,7 @@ func (f *fixArgs) Validate() error {
 	if len(f.Levers) > 1 && slices.Contains(f.Levers, queryCache) {
 		return fmt.Errorf("levers: %s is planned from all of the source, so it stands alone", queryCache)
 	}
-	if f.File == "" || f.File != cleanPath(f.File) {
+	if f.File == "" || f.File != change.LocalName(f.File) {
 		return fmt.Errorf("file: want a path below the source folder, as in main.go, not %.80q", f.File)
 	}
 	return nil

@@ -7,9 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"maps"
-	"path"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
@@ -60,7 +58,8 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if err != nil {
 		return err
 	}
-	use, err := rewrite.Cache(ctx, dir, path.Join(module, cacheFolder))
+	added := goapp.Addition{Folder: cacheFolder}
+	use, err := rewrite.Cache(ctx, dir, added.ImportPath(module))
 	if err != nil {
 		return fmt.Errorf("reading the source: %w", err)
 	}
@@ -83,16 +82,23 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if kept == 0 {
 		return change.ErrNothing
 	}
-	files, err := rewrite.Apply(use.Files, use.Fixes)
+	files, err := goapp.Apply(use.Files, use.Fixes)
 	if err != nil {
 		return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: err}
 	}
-	if err := t.write(h, dir, files); err != nil {
+	if err := t.copy.Write(h, dir, files); err != nil {
 		return err
 	}
 	t.tested = true // that nothing else writes is seen and not proven
 	t.what = append(t.what, fmt.Sprintf("keep the answers of %d statements in a query cache, as long as only this app writes", kept))
-	return t.writeCache(h, dir, plan, use.Driver)
+	added.Files, err = cacheplan.FilesFor(plan, use.Driver)
+	if err == nil {
+		err = t.copy.Add(h, dir, added)
+	}
+	if err != nil {
+		return fmt.Errorf("adding a query cache: %w", err)
+	}
+	return nil
 }
 
 // onlyProcess refuses a site with another app, or with several processes of this one:
@@ -213,36 +219,3 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 
 // definesTrigger finds a statement that makes a trigger.
 var definesTrigger = regexp.MustCompile(`(?i)\bCREATE\s+(?:TEMP\s+|TEMPORARY\s+)?TRIGGER\b`)
-
-// writeCache writes the package of the cache into the copy. A folder of that name
-// with other files is left alone.
-func (t *task) writeCache(h host.Host, dir string, plan sqlcache.Plan, driver string) error {
-	files, err := cacheplan.FilesFor(plan, driver)
-	if err != nil {
-		return err
-	}
-	folder := filepath.Join(dir, cacheFolder)
-	there, err := h.ReadDir(folder)
-	if err != nil {
-		t.folder = cacheFolder // it does not exist yet
-		if err := h.Mkdir(folder, 0o755); err != nil {
-			return err
-		}
-	}
-	for _, f := range there {
-		if _, ours := files[f.Name()]; !ours {
-			return fmt.Errorf("adding a query cache: the folder %s holds %s, which is not of the cache", cacheFolder, f.Name())
-		}
-	}
-	out := map[string][]byte{}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		out[filepath.Join(folder, name)] = files[name]
-	}
-	return t.write(h, dir, out)
-}
-
-// inFolder reports whether a file of the source is in the folder that the change
-// makes.
-func (t *task) inFolder(rel string) bool {
-	return t.folder != "" && strings.HasPrefix(rel, t.folder+"/")
-}

@@ -210,7 +210,7 @@ func (a cachedApp) unsafe(t *testing.T) {
 		"an event": {exec("SET GLOBAL event_scheduler = ON", "CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM member WHERE n > 9"),
 			exec("DROP EVENT nightly", "SET GLOBAL event_scheduler = OFF"), "the event nightly"},
 		"files of the app's own": {func(*change.Site) { a.Write(t, "sqlcache/mine.go", "package sqlcache\n") },
-			func(*change.Site) { os.RemoveAll(a.Source("sqlcache")) }, "holds mine.go, which is not of the cache"},
+			func(*change.Site) { os.RemoveAll(a.Source("sqlcache")) }, "holds mine.go, which is not of the package"},
 		"a program that goes on": {func(*change.Site) {
 			a.Write(t, "worker.go", "package main\n\nimport \"os/exec\"\n\nfunc start() error { return exec.Command(\"worker\").Start() }\n")
 		}, func(*change.Site) { os.Remove(a.Source("worker.go")) }, "worker.go:5: a program is started"},

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -40,12 +38,12 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	svc := s.Services[r.Target]
-	t := &task{args: args, schema: schema, source: source, service: r.Target}
+	t := &task{args: args, schema: schema, service: r.Target, copy: change.SourceCopy{Source: source, On: svc.Host}}
 	err = s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
 		if err := t.rewrite(ctx, s, h, dir); err != nil {
 			return err
 		}
-		if len(t.edited) == 0 {
+		if t.copy.Empty() {
 			return change.ErrNothing
 		}
 		if err := t.prove(ctx, h, svc, dir); err != nil {
@@ -57,9 +55,12 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	edits, err := t.edits(s, svc.Host)
+	edits, err := t.copy.Edits(s)
 	if err != nil {
 		return nil, err
+	}
+	if len(edits) == 0 {
+		return nil, change.ErrNothing
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: promise.Rewrite(t.tested, t.declared...), Risk: iikanji.RiskRestart, Says: t.says(edits)}
 	change.FromEdits(c, iikanji.Restart, edits...)
@@ -80,40 +81,6 @@ func sourceOf(s *change.Site, service string) (string, error) {
 		return "", fmt.Errorf("the source of %s is on the host %s: levers read the source of this machine only", service, h.Name())
 	}
 	return source, nil
-}
-
-// cleanPath is a relative path in its shortest form, "" for one that leaves its
-// folder or that has a part that begins with a dot.
-func cleanPath(path string) string {
-	if !filepath.IsLocal(path) || filepath.ToSlash(filepath.Clean(path)) != path {
-		return ""
-	}
-	if slices.ContainsFunc(strings.Split(path, "/"), func(p string) bool { return strings.HasPrefix(p, ".") }) {
-		return ""
-	}
-	return path
-}
-
-// edits are the edited files with their content in the source.
-func (t *task) edits(s *change.Site, on string) ([]change.Edit, error) {
-	var edits []change.Edit
-	for _, rel := range slices.Sorted(slices.Values(t.edited)) {
-		path := filepath.Join(t.source, filepath.FromSlash(rel))
-		old, err := s.ReadOld(on, path)
-		if err != nil {
-			return nil, err
-		}
-		if want := t.before[rel]; string(want) != string(old) || (want == nil) != (old == nil) {
-			return nil, fmt.Errorf("%s changed while its rewrite was planned", rel)
-		}
-		if string(old) != string(t.after[rel]) {
-			edits = append(edits, change.Edit{Path: path, Old: old, New: t.after[rel], Host: on, Folder: t.inFolder(rel)})
-		}
-	}
-	if len(edits) == 0 {
-		return nil, change.ErrNothing
-	}
-	return edits, nil
 }
 
 // A DefectError is a rewrite that does not build or that go vet complains about,

@@ -219,7 +219,7 @@ func TestDefect(t *testing.T) {
 	write(good, strings.Replace(bad, `"x"`, "1", 1))
 	builds := change.Service{Build: func(context.Context, string) error { return nil }}
 	for source, want := range map[string]bool{good: true, wrong: false} {
-		err := (&task{args: &fixArgs{}, source: source}).prove(t.Context(), host.Local{}, builds, wrong)
+		err := (&task{args: &fixArgs{}, copy: change.SourceCopy{Source: source}}).prove(t.Context(), host.Local{}, builds, wrong)
 		if got := errors.As(err, &defect); got != want || want && !strings.Contains(err.Error(), "Printf") {
 			t.Errorf("vet of %s: %v", filepath.Base(source), err)
 		}

@@ -7,13 +7,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
@@ -23,21 +23,17 @@ import (
 type task struct {
 	args    *fixArgs
 	schema  rewrite.Facts
-	source  string
 	service string
-	folder  string // of the source, which the change makes; "" for none
+	copy    change.SourceCopy
 
-	edited        []string          // files, relative to the source folder
-	before, after map[string][]byte // their content; nil: no file
-	what          []string          // of the places, each text once
-	tested        bool              // a fix is not proven by types and flow
-	declared      []iikanji.Promise
-	own           change.OwnTests // of the app
+	what     []string // of the places, each text once
+	tested   bool     // a fix is not proven by types and flow
+	declared []iikanji.Promise
+	own      change.OwnTests // of the app
 }
 
 // rewrite applies the fixes of each lever to the copy in dir, in their order.
 func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir string) error {
-	t.before, t.after = map[string][]byte{}, map[string][]byte{}
 	if err := t.declares(h, dir); err != nil {
 		return err
 	}
@@ -68,11 +64,11 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 		if len(fixes) == 0 {
 			continue
 		}
-		files, err := rewrite.Apply(res.Files, fixes)
+		files, err := goapp.Apply(res.Files, fixes)
 		if err != nil {
 			return &DefectError{Levers: []string{code}, Func: t.args.Func, Err: err}
 		}
-		if err := t.write(h, dir, files); err != nil {
+		if err := t.copy.Write(h, dir, files); err != nil {
 			return err
 		}
 	}
@@ -101,8 +97,8 @@ func (t *task) declares(h host.Host, dir string) error {
 }
 
 // choose returns the fixes of the named place among the hits of a lever.
-func (t *task) choose(dir string, hits []rewrite.Hit) ([]rewrite.Fix, error) {
-	var fixes []rewrite.Fix
+func (t *task) choose(dir string, hits []rewrite.Hit) ([]goapp.Fix, error) {
+	var fixes []goapp.Fix
 	for _, h := range hits {
 		rel, err := filepath.Rel(dir, h.File)
 		if err != nil || filepath.ToSlash(rel) != t.args.File || h.Func != t.args.Func || len(h.Variants) == 0 {
@@ -132,7 +128,7 @@ func (t *task) choose(dir string, hits []rewrite.Hit) ([]rewrite.Fix, error) {
 }
 
 // variant is the fix of a place that the remedy names, or its only one.
-func (t *task) variant(h rewrite.Hit) (rewrite.Fix, error) {
+func (t *task) variant(h rewrite.Hit) (goapp.Fix, error) {
 	if t.args.Variant == "" && len(h.Variants) == 1 {
 		return h.Variants[0], nil
 	}
@@ -143,37 +139,7 @@ func (t *task) variant(h rewrite.Hit) (rewrite.Fix, error) {
 		}
 		titles = append(titles, fmt.Sprintf("%q", v.Title))
 	}
-	return rewrite.Fix{}, fmt.Errorf("variant: want one of %s", strings.Join(titles, ", "))
-}
-
-// write writes the files that differ to the copy, and notes their old content.
-func (t *task) write(h host.Host, dir string, files map[string][]byte) error {
-	for path, body := range files {
-		rel, err := filepath.Rel(dir, path)
-		if err != nil || cleanPath(filepath.ToSlash(rel)) == "" {
-			return fmt.Errorf("a rewrite of %s is outside the source", path)
-		}
-		name := filepath.ToSlash(rel)
-		old, err := h.Read(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			old, err = nil, nil
-		}
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", name, err)
-		}
-		if old != nil && string(old) == string(body) {
-			continue
-		}
-		if !slices.Contains(t.edited, name) {
-			t.edited = append(t.edited, name)
-			t.before[name] = old
-		}
-		t.after[name] = body
-		if err := h.Write(path, body, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return goapp.Fix{}, fmt.Errorf("variant: want one of %s", strings.Join(titles, ", "))
 }
 
 // maxSays is the most bytes of a description.
@@ -183,16 +149,16 @@ const maxSays = 300
 func (t *task) says(edits []change.Edit) string {
 	var names []string
 	for _, e := range edits {
-		rel, err := filepath.Rel(t.source, e.Path)
+		rel, err := filepath.Rel(t.copy.Source, e.Path)
 		if err != nil {
 			rel = filepath.Base(e.Path)
 		}
-		if rel = filepath.ToSlash(rel); !t.inFolder(rel) {
+		if rel = filepath.ToSlash(rel); !t.copy.InFolder(rel) {
 			names = append(names, rel)
 		}
 	}
-	if t.folder != "" {
-		names = append(names, "new folder "+t.folder)
+	if folder := t.copy.Folder(); folder != "" {
+		names = append(names, "new folder "+folder)
 	}
 	text := strings.Join(t.what, "; ")
 	if t.args.Variant != "" {

@@ -7,13 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/format"
-	"go/parser"
-	"go/token"
 	"io/fs"
-	"maps"
-	"path"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -21,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/pagegen"
@@ -70,15 +66,15 @@ func (t *task) generations(app string, want pagegen.Plan) (folder string, err er
 	if err := merge(&plan, want); err != nil {
 		return "", err
 	}
-	files, err := genFiles(plan)
+	added, err := addition(plan)
 	if err != nil {
 		return "", err
 	}
 	t.app = app
-	if written(h, source, files) {
+	if written(h, source, added) {
 		return folder, nil
 	}
-	t.appEdits, err = t.wrapped(h, svc, source, files)
+	t.appEdits, err = t.wrapped(svc, source, added)
 	return folder, err
 }
 
@@ -161,53 +157,14 @@ func parsePlan(body []byte) (p pagegen.Plan, err error) {
 	return p, nil
 }
 
-// genFiles are the files of the package that the app gets, by name: package pagegen as
-// one file, and the plan.
-func genFiles(p pagegen.Plan) (map[string][]byte, error) {
-	copied, err := copiedSource(pagegen.Source)
+// addition is the package that the app gets: package pagegen as one file, and the plan.
+func addition(p pagegen.Plan) (a goapp.Addition, err error) {
+	copied, err := goapp.JoinFiles(pagegen.Source, copiedHead)
 	if err != nil {
-		return nil, fmt.Errorf("copying the source of the generations: %w", err)
+		return a, fmt.Errorf("copying the source of the generations: %w", err)
 	}
 	plan, err := planSource(p)
-	return map[string][]byte{copiedFile: copied, planFile: plan}, err
-}
-
-// copiedSource joins the files of a package into one: a change has a step for each file.
-// Each file has one block of imports.
-func copiedSource(from fs.FS) ([]byte, error) {
-	names, err := fs.Glob(from, "*.go")
-	if err != nil {
-		return nil, err
-	}
-	var imports []string
-	var doc, body bytes.Buffer
-	for _, name := range names {
-		text, err := fs.ReadFile(from, name)
-		if err != nil {
-			return nil, err
-		}
-		files := token.NewFileSet()
-		f, err := parser.ParseFile(files, name, text, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
-		if f.Doc != nil {
-			doc.Write(text[files.Position(f.Doc.Pos()).Offset:files.Position(f.Doc.End()).Offset])
-		}
-		rest := f.Name.End()
-		for _, spec := range f.Imports {
-			imports = append(imports, spec.Path.Value)
-		}
-		for _, d := range f.Decls {
-			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.IMPORT {
-				rest = g.End()
-			}
-		}
-		body.Write(text[files.Position(rest).Offset:])
-	}
-	slices.Sort(imports)
-	out := copiedHead + doc.String() + "\npackage " + genFolder + "\n\nimport (\n\t" + strings.Join(slices.Compact(imports), "\n\t") + "\n)\n" + body.String()
-	return format.Source([]byte(out))
+	return goapp.Addition{Folder: genFolder, Files: map[string][]byte{copiedFile: copied, planFile: plan}}, err
 }
 
 // planSource prints the file with the plan. The store is opened when the app starts: an
@@ -244,9 +201,9 @@ func planSource(p pagegen.Plan) ([]byte, error) {
 }
 
 // written reports whether the source has all files already.
-func written(h host.Host, source string, files map[string][]byte) bool {
-	for name, body := range files {
-		is, err := h.Read(filepath.Join(source, genFolder, name))
+func written(h host.Host, source string, a goapp.Addition) bool {
+	for path, body := range a.In(source) {
+		is, err := h.Read(path)
 		if err != nil || string(is) != string(body) {
 			return false
 		}
@@ -255,36 +212,19 @@ func written(h host.Host, source string, files map[string][]byte) bool {
 }
 
 // wrapped has a copy of the source wrap its handlers, builds it, and returns the edits.
-func (t *task) wrapped(h host.Host, svc change.Service, source string, files map[string][]byte) ([]change.Edit, error) {
-	after := map[string][]byte{}
+func (t *task) wrapped(svc change.Service, source string, added goapp.Addition) ([]change.Edit, error) {
+	c := change.SourceCopy{Source: source, On: svc.Host}
 	err := t.Site.InSourceCopy(t.Ctx, svc, source, func(h host.Host, dir string) error {
 		module, err := change.GoModule(h, dir)
 		if err != nil {
 			return err
 		}
-		edited, err := t.serving(dir, path.Join(module, genFolder))
+		edited, err := t.serving(dir, added.ImportPath(module))
 		if err != nil {
 			return err
 		}
-		folder := filepath.Join(dir, genFolder)
-		if _, err := h.Stat(folder); errors.Is(err, fs.ErrNotExist) {
-			err = h.Mkdir(folder, 0o755)
-			if err != nil {
-				return err
-			}
-		}
-		for name, body := range files {
-			edited[filepath.Join(folder, name)] = body
-		}
-		for at, body := range edited {
-			rel, err := filepath.Rel(dir, at)
-			if err != nil || !filepath.IsLocal(rel) {
-				return fmt.Errorf("a rewrite of %s is outside the source", at)
-			}
-			if err := h.Write(at, body, 0o644); err != nil {
-				return err
-			}
-			after[rel] = body
+		if err := errors.Join(c.Write(h, dir, edited), c.Add(h, dir, added)); err != nil {
+			return err
 		}
 		if err := svc.Build(t.Ctx, dir); err != nil {
 			return fmt.Errorf("the app that drops pages does not compile: %w", err)
@@ -294,7 +234,7 @@ func (t *task) wrapped(h host.Host, svc change.Service, source string, files map
 	if err != nil {
 		return nil, err
 	}
-	return t.sourceEdits(h, svc, source, after)
+	return c.Edits(t.Site)
 }
 
 // serving wraps the handlers of the source in a folder, and returns the edited files.
@@ -309,30 +249,9 @@ func (t *task) serving(dir, importPath string) (map[string][]byte, error) {
 	if use.Serves == 0 {
 		return nil, errors.New("the source has no place where it begins to serve HTTP")
 	}
-	files, err := rewrite.Apply(use.Files, use.Fixes)
+	files, err := goapp.Apply(use.Files, use.Fixes)
 	if err != nil {
 		return nil, fmt.Errorf("wrapping the app's handlers: %w", err)
 	}
-	if files == nil {
-		files = map[string][]byte{}
-	}
 	return files, nil
-}
-
-// sourceEdits are the edits of the files that differ, in the order of their names.
-func (t *task) sourceEdits(h host.Host, svc change.Service, source string, after map[string][]byte) ([]change.Edit, error) {
-	_, err := h.Stat(filepath.Join(source, genFolder))
-	isNew := errors.Is(err, fs.ErrNotExist)
-	var edits []change.Edit
-	for _, rel := range slices.Sorted(maps.Keys(after)) {
-		at := filepath.Join(source, rel)
-		old, err := t.Site.ReadOld(svc.Host, at)
-		if err != nil {
-			return nil, err
-		}
-		if old == nil || string(old) != string(after[rel]) {
-			edits = append(edits, change.Edit{Path: at, Old: old, New: after[rel], Host: svc.Host, Folder: isNew && strings.HasPrefix(rel, genFolder+"/")})
-		}
-	}
-	return edits, nil
 }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
-	"io/fs"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
 )
 
@@ -22,17 +22,9 @@ func CachedName(base string) string { return base + "+cache" }
 // driver named base: a copy of the cache and the plan. The import of the package
 // registers the driver.
 func FilesFor(p sqlcache.Plan, base string) (map[string][]byte, error) {
-	out := map[string][]byte{}
-	names, err := fs.Glob(sqlcache.Source, "*.go")
+	out, err := goapp.CopyFiles(sqlcache.Source, copied)
 	if err != nil {
 		return nil, fmt.Errorf("reading the source of the cache: %w", err)
-	}
-	for _, name := range names {
-		body, err := fs.ReadFile(sqlcache.Source, name)
-		if err != nil {
-			return nil, fmt.Errorf("reading the source of the cache: %w", err)
-		}
-		out[name] = append([]byte(copied), body...)
 	}
 	out["app_plan.go"], err = planSource(p, base)
 	return out, err

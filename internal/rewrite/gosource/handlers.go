@@ -2,17 +2,15 @@ package gosource
 
 import (
 	"context"
-	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"go/types"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -24,14 +22,9 @@ type RouteHandler struct {
 
 // Handlers loads the packages in a folder and finds their routes, see handlersIn.
 func Handlers(ctx context.Context, dir string) ([]RouteHandler, error) {
-	pkgs, err := packages.Load(&packages.Config{
-		Context: ctx, Dir: dir, Fset: token.NewFileSet(),
-		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedTypes |
-			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes | packages.NeedModule | packages.NeedExportFile,
-		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off"),
-	}, "./...")
+	pkgs, err := goapp.Load(ctx, dir, "./...")
 	if err != nil {
-		return nil, fmt.Errorf("loading the packages in %s: %w", dir, err)
+		return nil, err
 	}
 	handlers, _ := handlersIn(pkgs, nil)
 	return handlers, nil

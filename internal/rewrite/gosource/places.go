@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"golang.org/x/tools/go/packages"
@@ -62,8 +62,7 @@ func programFolders(ctx context.Context, dir, pkg string) (map[string]bool, erro
 	if pkg == "" {
 		return nil, nil
 	}
-	roots, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps,
-		Env: append(os.Environ(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off")}, pkg)
+	roots, err := goapp.Imports(ctx, dir, pkg)
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"go/build"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // FileName is the name of the file in the app's main package.
@@ -28,11 +29,9 @@ func Probe(source, socket string) (path string, body []byte, err error) {
 	if p.Name != "main" {
 		return "", nil, fmt.Errorf("profiling %s: %w", source, ErrNoMain)
 	}
-	path = filepath.Join(source, FileName)
-	for _, name := range p.GoFiles {
-		if name == FileName {
-			return "", nil, fmt.Errorf("profiling %s: %s: %w", source, FileName, fs.ErrExist)
-		}
+	added := goapp.Addition{Files: map[string][]byte{FileName: nil}}
+	if err := added.Fits(p.GoFiles); err != nil {
+		return "", nil, fmt.Errorf("profiling %s: %w", source, err)
 	}
 	text := probe
 	if hasQueryCache(source) {
@@ -43,7 +42,7 @@ func Probe(source, socket string) (path string, body []byte, err error) {
 	}`).Replace(text)
 	}
 	text = strings.NewReplacer("\t// EXPVAR\n", "", "\t// COUNTERS\n", "").Replace(text)
-	return path, []byte(fmt.Sprintf(text, strconv.Quote(socket))), nil
+	return filepath.Join(source, FileName), []byte(fmt.Sprintf(text, strconv.Quote(socket))), nil
 }
 
 // hasQueryCache reports whether the module of a folder has the package that iikanji

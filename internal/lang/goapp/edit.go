@@ -1,4 +1,4 @@
-package rewrite
+package goapp
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -17,6 +18,20 @@ import (
 
 	"golang.org/x/tools/go/ast/astutil"
 )
+
+// A Fix is one way to rewrite a place.
+type Fix struct {
+	Title string `json:"title"`
+	Edits []Edit `json:"edits"`
+}
+
+// An Edit replaces the bytes from Start to End of a file as read.
+type Edit struct {
+	File  string `json:"file"`
+	Start int    `json:"start"`
+	End   int    `json:"end"`
+	New   string `json:"new"`
+}
 
 // ErrOverlap means that two fixes edit the same bytes.
 var ErrOverlap = errors.New("two fixes edit the same place")
@@ -124,15 +139,15 @@ func fixImports(fset *token.FileSet, old, file *ast.File) (changed bool) {
 	was, is := qualifiers(old), qualifiers(file)
 	imported := map[string]bool{}
 	for _, s := range file.Imports {
-		imported[importName(s)] = true
+		imported[ImportName(s)] = true
 	}
-	for _, q := range sortedKeys(is) {
+	for _, q := range slices.Sorted(maps.Keys(is)) {
 		if !was[q] && !imported[q] && known[q] != "" {
 			changed = astutil.AddImport(fset, file, known[q]) || changed
 		}
 	}
 	for _, s := range slices.Clone(file.Imports) {
-		name := importName(s)
+		name := ImportName(s)
 		if !was[name] || is[name] || name == "_" || name == "." {
 			continue
 		}
@@ -149,10 +164,34 @@ func fixImports(fset *token.FileSet, old, file *ast.File) (changed bool) {
 	return changed
 }
 
-// qualifiers are the identifiers X of all selectors X.Name.
-func qualifiers(file *ast.File) map[string]bool {
+// MissingImports are the paths of the packages that a fragment of code refers to by the
+// names of known packages, and that a file neither imports nor names already.
+func MissingImports(f *ast.File, code []byte) (paths []string) {
+	was := qualifiers(f)
+	for name, path := range known {
+		imported := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return strings.Trim(s.Path.Value, "\"`") == path })
+		if !was[name] && !imported && qualifies(code, name) {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}
+
+// qualifies reports whether a name stands before a dot in a fragment of code. In one that
+// is no expression any text of that form counts.
+func qualifies(code []byte, name string) bool {
+	if !bytes.Contains(code, []byte(name+".")) {
+		return false
+	}
+	x, err := parser.ParseExpr(string(code))
+	return err != nil || qualifiers(x)[name]
+}
+
+// qualifiers are the identifiers X of all selectors X.Name in a piece of source.
+func qualifiers(n ast.Node) map[string]bool {
 	out := map[string]bool{}
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(n, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {
 			if id, ok := s.X.(*ast.Ident); ok {
 				out[id.Name] = true
@@ -165,9 +204,9 @@ func qualifiers(file *ast.File) map[string]bool {
 
 var majorVersion = regexp.MustCompile(`^v\d+$`)
 
-// importName is the name under which a file refers to an import, as far as the path
+// ImportName is the name under which a file refers to an import, as far as the path
 // shows it.
-func importName(s *ast.ImportSpec) string {
+func ImportName(s *ast.ImportSpec) string {
 	if s.Name != nil {
 		return s.Name.Name
 	}
@@ -180,13 +219,4 @@ func importName(s *ast.ImportSpec) string {
 		base = path.Base(path.Dir(p))
 	}
 	return strings.TrimPrefix(base, "go-")
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -1,0 +1,8 @@
+// Package goapp is the one typed view of a Go app.
+//
+//   - load.go loads the packages of a module without the network.
+//   - edit.go applies edits of source text, with the imports that they need.
+//   - addition.go puts a package of ours into the module.
+//
+// Only Load has I/O. All else works on loaded source, or on texts.
+package goapp
