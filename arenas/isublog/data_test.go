@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 var update = flag.Bool("update", false, "write static.sums")
@@ -143,6 +144,7 @@ func TestComments(t *testing.T) {
 
 // TestGenerate: the same bytes each time, and the SQL names every row.
 func TestGenerate(t *testing.T) {
+	tier.Slow(t)
 	one, two, data := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, dir := range []string{one, two} {
 		if err := Generate(t.Context(), dir, data); err != nil {

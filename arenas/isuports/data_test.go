@@ -147,7 +147,10 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 
 // TestInitialData checks the data that the tests of the app have. It runs without the race
 // detector: SQLite as Go code is several times slower with it.
-func TestInitialData(t *testing.T) { testGenerate(t, smallSize) }
+func TestInitialData(t *testing.T) {
+	tier.Slow(t)
+	testGenerate(t, smallSize)
+}
 
 // TestGenerateTenants checks the same of few rows, and runs with the race detector: two
 // goroutines write the files.

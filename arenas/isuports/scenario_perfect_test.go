@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // perfectContest returns the benchmarker for a perfect app.
@@ -145,6 +146,7 @@ func TestGrowthRefused(t *testing.T) {
 
 // TestPlayersLeave: players leave when rankings are slow.
 func TestPlayersLeave(t *testing.T) {
+	tier.Slow(t)
 	const slow = 20 * time.Millisecond
 	perfectTest{
 		set: func(ct *contest) { ct.tooSlow = slow },

@@ -7,12 +7,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // smallSize has every part of the data set.
 var smallSize = size{initial: 1200, verify: 20, files: 3, perFile: 15}
 
 func TestGenerate(t *testing.T) {
+	tier.Slow(t)
 	webapp, data, again := t.TempDir(), t.TempDir(), t.TempDir()
 	if err := generateTo(t.Context(), webapp, data, smallSize); err != nil {
 		t.Fatal(err)

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
 )
 
 // TestCommittedPaths: the committed history of a search has no path of the machine.
 func TestCommittedPaths(t *testing.T) {
+	tier.Slow(t)
 	hist := summarytest.Make(t)
 	committedHistory(t, hist, "isucondition", "--dir", filepath.Dir(hist))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // invoke runs a command line in this process and returns its output.
@@ -91,6 +93,7 @@ source "$1"; shift; words=("$@"); CURRENT=$#; _iikanji; true`
 
 // TestFishCompletion lets fish complete.
 func TestFishCompletion(t *testing.T) {
+	tier.Slow(t)
 	fish, err := exec.LookPath("fish")
 	if err != nil {
 		t.Fatalf("%v (Debian's package fish)", err)
@@ -122,6 +125,7 @@ func offered(t *testing.T, typed, lines, want, unwanted string) {
 
 // TestHelpTopics: each listed topic has its page, and a mistake has a hint.
 func TestHelpTopics(t *testing.T) {
+	tier.Slow(t)
 	list, _, _ := invoke(t, "help")
 	for _, topic := range slices.Concat(topics("."), topics("findings"), []string{"history", "tune", "arena"}) {
 		if !strings.Contains(list, "  "+topic+" ") {

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // exampleLine is a line of the section Examples of a help text.
@@ -83,6 +85,7 @@ claude() { while [ "$1" != -- ]; do shift; done; shift; "$@"; }
 // TestExamplesParse: each command has an example in its help, and a shell and the
 // parser accept all of them.
 func TestExamplesParse(t *testing.T) {
+	tier.Slow(t)
 	e := &env{Stdin: strings.NewReader(""), Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Cols: 80}
 	dir := t.TempDir()
 	for _, n := range commandsOf(newParser(t.Context(), e).Model.Node) {

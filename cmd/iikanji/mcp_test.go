@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // client connects to a server.
@@ -106,6 +108,7 @@ func TestMCPReadOnly(t *testing.T) {
 // TestMCPKeepsNothing: a change of the tool apply is in force and is not kept, so that
 // export leaves it out; revert undoes it to the byte.
 func TestMCPKeepsNothing(t *testing.T) {
+	tier.Slow(t)
 	a, dir := shop(t)
 	target, err := findTarget(a.Name)
 	if err != nil {

@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestRecoverAway tests that recover puts back a change that a killed search had
 // reverted for a comparison, and that other commands refuse to run before that.
 func TestRecoverAway(t *testing.T) {
+	tier.Slow(t)
 	_, dir := shop(t)
 	remedy := remedyFile(t, oneOfEach()["mysqlconf"])
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedy) // fills the folder

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestRedactedHistoryCommands: no command on the history prints a planted secret; with
@@ -50,6 +51,7 @@ func TestRedactedHistoryCommands(t *testing.T) {
 // TestRedactedCommit: no file of a commit of the history has a planted secret, and the
 // files in the folder stay as they are. With --literals they are committed as they are.
 func TestRedactedCommit(t *testing.T) {
+	tier.Slow(t)
 	hist, _ := secretHistory(t)
 	repo := t.TempDir()
 	at := filepath.Join(repo, "day")
@@ -113,6 +115,7 @@ func TestRedactedCommit(t *testing.T) {
 
 // TestRedactedMCP: no answer of a tool, and no error, has a planted secret.
 func TestRedactedMCP(t *testing.T) {
+	tier.Slow(t)
 	hist, run := secretHistory(t)
 	h, err := history.View(hist)
 	if err != nil {

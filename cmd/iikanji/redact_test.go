@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -173,6 +174,7 @@ func secretChange(t *testing.T, h *history.History, site string) {
 // TestRedactedHistory: neither diagnose nor a report in any of its forms has a
 // planted secret; with --literals they are there.
 func TestRedactedHistory(t *testing.T) {
+	tier.Slow(t)
 	hist, run := secretHistory(t)
 	number := strconv.Itoa(int(run))
 	out := filepath.Join(t.TempDir(), "out")

@@ -198,6 +198,7 @@ func TestSqlcacheFile(t *testing.T) {
 // TestSqlcacheRefuses: nothing is written over other files or outside of the
 // module.
 func TestSqlcacheRefuses(t *testing.T) {
+	tier.Slow(t)
 	t.Parallel()
 	dir := writeCachedApp(t, "CREATE TABLE item (id INT PRIMARY KEY, name VARCHAR(50), at DATETIME)")
 	put(t, filepath.Join(dir, "other", "mine.go"), "package other\n")

@@ -11,12 +11,14 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
 
 // TestWhichFile tests, on a real arena with two schema files that create the same
 // table, that the file whose statement initialize executes is edited.
 func TestWhichFile(t *testing.T) {
+	tier.Slow(t)
 	err := onArena(t, "isucondition", freshFolder(t, "isucondition"), func(ctx context.Context, w *liveTarget, f *field.Field) error {
 		sql := filepath.Join(stackOf(w).Places().Dir, "webapp", "sql")
 		schema, err := os.ReadFile(filepath.Join(sql, "0_Schema.sql"))

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // keptProgram runs readers and writers against a value that stands for a table. A
@@ -86,6 +88,7 @@ func main() {
 // TestKeptAnswers runs the code that a fix adds. Each mutant lacks one of its rules
 // and must be found out.
 func TestKeptAnswers(t *testing.T) {
+	tier.Slow(t)
 	kept := fmt.Sprintf(keptSource, "keptShop", "shopAnswers", "shop", mostKept)
 	dir := t.TempDir()
 	run := func(name, source string) (string, error) {

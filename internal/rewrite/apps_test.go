@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -33,6 +34,7 @@ var apps = strings.Fields(cmp.Or(os.Getenv("APPS"), "chi gin echo"))
 // that a comment "Fires" names is rewritten and no other; the rewritten application
 // passes go vet, and answers each request as the original does, on a MariaDB.
 func TestApps(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	db, err := factstest.Start(ctx, "")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // program wraps declarations into a package with all imports that they use.
@@ -28,6 +29,7 @@ const fileSource = `func pool(name string) (*sql.DB, error) { return sql.Open("s
 
 // TestCacheSource: the edits that switch a query cache on.
 func TestCacheSource(t *testing.T) {
+	tier.Slow(t)
 	type sourceCase struct {
 		files map[string]string
 		want  []string // of the files after the edits
@@ -84,6 +86,7 @@ func TestCacheSource(t *testing.T) {
 
 // TestCacheBlockers: source in which a cache would not see every write.
 func TestCacheBlockers(t *testing.T) {
+	tier.Slow(t)
 	cases := map[string]map[string]string{}
 	for name, body := range map[string]string{
 		"the driver's name is computed":     "func pool(engine string) (*sql.DB, error) { return sql.Open(engine, \"dsn\") }",
@@ -115,6 +118,7 @@ func TestCacheBlockers(t *testing.T) {
 // An app that also has a pool to MySQL gets the cache for that pool: then the same source
 // blocks nothing.
 func TestCacheFileBlockers(t *testing.T) {
+	tier.Slow(t)
 	const driver = "package sqlite\n\ntype Driver struct{}\n\nfunc MustRegisterScalarFunction(name string) {}\n\ntype Error struct{ code int }\n\nfunc (e *Error) Error() string { return \"\" }\n\nfunc (e *Error) Code() int { return e.code }\n"
 	type fileCase struct {
 		body, imports string
@@ -170,6 +174,7 @@ func TestCacheFileBlockers(t *testing.T) {
 // that read; nothing for other engines, with a cache, or where the app reaches its files
 // by other ways.
 func TestApp207(t *testing.T) {
+	tier.Slow(t)
 	read := poolSource + "\nfunc names(db *sql.DB) {\n\tdb.Query(\"SELECT name FROM user\")\n\tdb.Exec(\"DELETE FROM user\")\n\tdb.Query(\" select id from user where id = ?\", 1)\n}"
 	type placeCase struct {
 		body string

@@ -53,12 +53,14 @@ func TestGunicornFile(t *testing.T) {
 
 // TestGunicornCommand changes the command line.
 func TestGunicornCommand(t *testing.T) {
+	tier.Slow(t)
 	a := startGunicorn(t, map[string]string{}, "-w", "1", "-b", "unix:../sock", "app:app")
 	conform(t, a, map[string]iikanji.Remedy{"processes": remedy("workers", "2")}, map[string]string{"processes": "processes True, threads False"})
 }
 
 // TestPumaVariable changes a variable that the configuration file reads.
 func TestPumaVariable(t *testing.T) {
+	tier.Slow(t)
 	puma, err := exec.LookPath("puma")
 	if err != nil {
 		t.Fatalf("%v: scripts/setup.sh check installs it", err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // caches is an arena whose caches, store and front proxy are declared in one line
@@ -63,6 +64,7 @@ func say(t *testing.T, network, address, text, last string) string {
 // TestCaches starts, restarts and kills real servers that have only the defaults
 // of their engines.
 func TestCaches(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, caches(), Options{Dir: openDir(t)})
 	p := s.Places()
 	pages, parts, sessions, orders := p.Service("pages"), p.Service("parts"), p.Service("sessions"), p.Service("orders")

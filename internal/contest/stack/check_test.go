@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // leavesNothing asserts that a check left neither a process nor a file.
@@ -30,6 +32,7 @@ func leavesNothing(t *testing.T, s *Stack) {
 }
 
 func TestCheckDatabase(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	dir := t.TempDir()
 	candidate := filepath.Join(dir, "candidate.cnf")

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 var _ = []interface{ Hints() []string }{&BusyError{}, &MissingError{}, &PortError{}, &DiskFullError{}, &BuildError{},
@@ -51,6 +52,7 @@ func TestPortWished(t *testing.T) {
 // and the configs must follow, also for a service that loses its port while the
 // stack is up.
 func TestPortMoves(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	was := s.Places()
 	down(t, s)
@@ -108,6 +110,7 @@ func appendTo(t *testing.T, path, text string) {
 }
 
 func TestBuildFails(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: openDir(t)})
 	main := filepath.Join(s.Source(app), "main.go")
 	good, err := os.ReadFile(main)
@@ -307,6 +310,7 @@ func small(t *testing.T, mib int) string {
 
 // TestDiskFull fills the disk at three points of a first start.
 func TestDiskFull(t *testing.T) {
+	tier.Slow(t)
 	fill := func(mib int) *arena.Arena {
 		a := tiny()
 		generate := a.Generate

@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestKept edits the source and takes the edits back. The program is each time what a
 // build without kept programs makes, to the byte. It is not linked again where it was
 // kept, and a kept program of another build is not used.
 func TestKept(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	main := filepath.Join(s.Source(app), "main.go")
 	good, err := os.ReadFile(main)

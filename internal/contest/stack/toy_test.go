@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // toy is an arena that has nothing in common with tiny but the kinds of software:
@@ -82,6 +83,7 @@ type toyUp struct{ dir string }
 
 // TestToy runs everything that a stack does with an arena of other services.
 func TestToy(t *testing.T) {
+	tier.Slow(t)
 	up := toyUp{openDir(t)}
 	l := &lines{}
 	s := bring(t, toy(), Options{Dir: up.dir, Progress: l.say})

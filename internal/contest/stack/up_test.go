@@ -17,9 +17,12 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func TestUp(t *testing.T) {
+	tier.Slow(t)
 	l := &lines{}
 	s := bring(t, tiny(), Options{Dir: openDir(t), Progress: l.say, Env: []string{"FURTHER=yes", "LANG=ja_JP.UTF-8"}})
 	t.Log(l.all)

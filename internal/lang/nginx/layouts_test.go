@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // layouts are configurations in the ways in which people write them, each below a line
@@ -22,6 +24,7 @@ const leastLayouts = 60
 // added to its http block changes nothing else, and nginx accepts the result if it
 // accepts the layout.
 func TestLayouts(t *testing.T) {
+	tier.Slow(t)
 	accepted := 0
 	for part := range strings.SplitSeq(layouts, "=== ") {
 		name, text, ok := strings.Cut(part, "\n")

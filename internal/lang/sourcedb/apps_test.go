@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestApps reads the whole source of apps of this repository, which were not written for
 // this package.
 func TestApps(t *testing.T) {
+	tier.Slow(t)
 	dsn := vars{"LIBRARY_DSN": "library:w@tcp(127.0.0.1:3401)/library?parseTime=true"}
 	tickets := vars{"DB_PORT": "3403", "DB_USER": "u", "DB_PASSWORD": "p", "DB_NAME": "n"}
 	for dir, c := range map[string]struct {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestLookalikes reads what looks like a connection: no connection of the app, or one to
@@ -102,6 +104,7 @@ func TestComposeEnv(t *testing.T) {
 
 // TestHostile: sources that are deep, long or endless end in time and find nothing wrong.
 func TestHostile(t *testing.T) {
+	tier.Slow(t)
 	deep := strings.Repeat("f(", 100_000)
 	for name, f := range map[string]File{
 		"nested calls in go":       {"a.go", "package a\nvar x = " + deep},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // feed gives a reply its bytes in pieces and then the end of the stream.
@@ -70,6 +71,7 @@ func TestReplyGood(t *testing.T) {
 }
 
 func TestReplyBroken(t *testing.T) {
+	tier.Slow(t)
 	f := func(in string, kind iikanji.FaultKind) {
 		t.Helper()
 		for _, piece := range []int{1, 5, 1 << 20} {

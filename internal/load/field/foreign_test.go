@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
@@ -21,6 +22,7 @@ func listen() (net.Listener, error) { return net.Listen("tcp", "127.0.0.1:0") }
 // TestForeignSubject runs one whole cycle with a site that is not an arena and whose
 // services have other names: observe, plan, apply, judge, revert.
 func TestForeignSubject(t *testing.T) {
+	tier.Slow(t)
 	l := openLibrary(t)
 	h, err := history.Open(t.TempDir())
 	if err != nil {

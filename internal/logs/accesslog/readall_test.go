@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji/bench/access/gen"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func conditions(t *testing.T, text string) Options {
@@ -34,6 +35,7 @@ func waysOfReading(t *testing.T) []Options {
 // Read alone: for logs of several formats, for a log whose format changes, and for a
 // log whose beginning does not show its routes.
 func TestReadAll(t *testing.T) {
+	tier.Slow(t)
 	logs := map[string]string{
 		"generated": generated(t, gen.Options{Seed: 1, Lines: 20_000}),
 		"hostile":   hostile(rand.New(rand.NewPCG(1, 2)), 15_000, 4000),

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/bench/routes/sites"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // scoreSite reads the log of a site and compares the learned routes with the
@@ -46,6 +47,7 @@ func scoreOf(t *testing.T, name string, all []sites.Request, prefix float64) sit
 // TestSites: the learned routes of generated sites. The learner's first run on
 // Heldback had 92.5 %, 0.905 and 0.945, that on Fresh 100 %.
 func TestSites(t *testing.T) {
+	tier.Slow(t)
 	for name, all := range map[string][]sites.Site{"tuned": sites.Tuned, "held back": sites.Heldback, "fresh": sites.Fresh, "linked": sites.Linked} {
 		t.Run(name, func(t *testing.T) { floor(t, all, 1, 0.97, 0.97, 0.97) })
 	}
@@ -53,7 +55,10 @@ func TestSites(t *testing.T) {
 
 // TestOtherKinds: kinds of sites that the others are not. The learner's first run on them
 // had 86.7 %, 0.81 and 0.88.
-func TestOtherKinds(t *testing.T) { floor(t, sites.OtherKinds, 1, 0.97, 0.97, 0.97) }
+func TestOtherKinds(t *testing.T) {
+	tier.Slow(t)
+	floor(t, sites.OtherKinds, 1, 0.97, 0.97, 0.97)
+}
 
 // TestSitesOfParts: segments of two parts. The first run on these sites had 100 %, 1
 // and 1.
@@ -83,6 +88,7 @@ func TestReferers(t *testing.T) {
 // TestSitesWithLess: routes without any difference in times and sizes, logs of a
 // fifth of the lines, and routes that are first learned from a fifth of the log.
 func TestSitesWithLess(t *testing.T) {
+	tier.Slow(t)
 	all := slices.Concat(sites.Tuned, sites.Heldback, sites.Fresh)
 	t.Run("same times", func(t *testing.T) {
 		same := slices.Clone(all)

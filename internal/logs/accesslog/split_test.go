@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/bench/access/gen"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // read counts logs in memory.
@@ -96,6 +97,7 @@ func thicket(r *rand.Rand, n, names int) string {
 // same profile to the byte, also if routes overflow, if the beginning of the
 // log is unlike the rest, and if the log is read twice.
 func TestSplittingChangesNothing(t *testing.T) {
+	tier.Slow(t)
 	r := rand.New(rand.NewPCG(11, 12))
 	plain := func(n int) string {
 		return strings.Repeat(combinedLine("GET", "/calm", 200, 5), n)

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestTags: ids in the comment of a COMMIT are folded as a whole; the route or
@@ -70,6 +72,7 @@ func idLog(r *rand.Rand, log []byte) {
 
 // TestTraceIDsNeedNoMemory: two million trace ids are a few digests and no memory.
 func TestTraceIDsNeedNoMemory(t *testing.T) {
+	tier.Slow(t)
 	const perBlock, blocks = 2000, 1000
 	id := "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
 	log := []byte(strings.Repeat(entry(1, 10, "begin /* traceparent='"+id+"-01' */")+entry(1, 900, "COMMIT /* controller='x',traceparent='"+id+"-01' */"), perBlock/2))

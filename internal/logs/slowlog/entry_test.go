@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/filter"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // readText reads a log in memory.
@@ -244,6 +245,7 @@ func randomLog(r *rand.Rand, n int) string {
 // TestSplittingChangesNothing: the size of blocks, the number of workers and
 // reading from a stream do not change the result.
 func TestSplittingChangesNothing(t *testing.T) {
+	tier.Slow(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 6 {
 		log := randomLog(r, 400)

@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -68,6 +69,7 @@ func startMariaDB(t *testing.T, verbosity string) (db *sql.DB, log string) {
 // transactions, strings that look like entries, binary data, warnings, routines.
 // Its performance_schema and its general log have the same digests.
 func TestRealMariaDB(t *testing.T) {
+	tier.Slow(t)
 	db, log := startMariaDB(t, "innodb,query_plan,explain,engine,warnings")
 	ctx := context.Background()
 	c, err := db.Conn(ctx)

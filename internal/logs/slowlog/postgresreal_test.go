@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // startPostgres boots a private server that logs all durations in three formats.
@@ -28,6 +29,7 @@ func startPostgres(t *testing.T) (socket, logs string) {
 
 // TestRealPostgres reads the logs of a real server in its three formats.
 func TestRealPostgres(t *testing.T) {
+	tier.Slow(t)
 	socket, logs := startPostgres(t)
 	psql := exec.Command("psql", "-q", "-h", socket, "-U", "postgres")
 	psql.Stdin = strings.NewReader(`create table "T1" (id int primary key, a text);

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func us(n int) time.Duration { return time.Duration(n) * time.Microsecond }
@@ -152,6 +153,7 @@ func TestTables(t *testing.T) {
 
 // TestManyDigests: the totals of a log stay exact if it has more digests than rows.
 func TestManyDigests(t *testing.T) {
+	tier.Slow(t)
 	var b strings.Builder
 	n := maxDigests + 500
 	for i := range n {

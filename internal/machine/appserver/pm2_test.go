@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // godScript is a daemon in the form of pm2's, as version 7.0.4 was seen: its title, the
@@ -79,6 +80,7 @@ func god(t *testing.T, dir string, apps ...startedApp) int {
 // TestPM2 finds the app of a daemon, how many processes serve it, and the file that
 // decides their number.
 func TestPM2(t *testing.T) {
+	tier.Slow(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"god.js": godScript, "app.js": clusterApp, "bin/pm2": "",
 		"ecosystem.config.js": "module.exports = { apps: [{ name: 'shop', script: './app.js', instances: 2 }] } // instances: 9\n"} {

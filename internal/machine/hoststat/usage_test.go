@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestBetweenSeesABusyChild checks that the CPU time of a shell's child is charged to
 // the group of the shell, also after the child has ended.
 func TestBetweenSeesABusyChild(t *testing.T) {
+	tier.Slow(t)
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c",
 		`/bin/sh -c 'i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done'; echo done; read x`)
 	in, err := cmd.StdinPipe()

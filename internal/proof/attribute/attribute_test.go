@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/attribute"
 )
 
@@ -129,6 +130,7 @@ func grade(t *testing.T, s site) (score, string) {
 // route. The sites are drawn with fixed seeds, so the figures are the same in each
 // run; the limits leave a margin for changes of the readers.
 func TestFind(t *testing.T) {
+	tier.Slow(t)
 	base := site{connections: 10, seconds: 30, timed: true, look: 20 * time.Millisecond, swing: 0.3}
 	with := func(change func(*site)) site {
 		s := base

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A disturbed simulates pairs on a machine with steal.
@@ -75,6 +76,7 @@ func (d *disturbed) trials(n, aa int, adjusted bool) (kept, pairs, used float64)
 // exists, raises the power by half where steal is the noise, and hardly raises the
 // share of false keeps. A candidate that causes steal itself is the worst case.
 func TestSlope(t *testing.T) {
+	tier.Slow(t)
 	const n = 3000
 	for _, c := range []struct {
 		name        string

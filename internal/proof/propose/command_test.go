@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // script writes a shell script and returns the command that runs it. dir is a
@@ -170,6 +172,7 @@ func TestInterrupted(t *testing.T) {
 
 // TestStubborn: a proposer that ignores SIGTERM is killed.
 func TestStubborn(t *testing.T) {
+	tier.Slow(t)
 	interrupted(t, `trap '' TERM; echo $$ >"$1/pid"; while :; do sleep 1; done`)
 }
 

@@ -5,11 +5,13 @@ import (
 	"time"
 
 	_ "github.com/iikanji/iikanji/internal/change/all"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestSearches: the goals of whole searches that few of them can show, with seeds
 // of their own. iikanji selftest --full measures all goals with enough searches.
 func TestSearches(t *testing.T) {
+	tier.Slow(t)
 	three, five := World{Sigma: 0.03}, World{Sigma: 0.05}
 	minutes := nulls(World{Sigma: 0.06}, 20*time.Minute)
 	minutes.Name, minutes.Options.Short, minutes.Options.Watch, minutes.Options.Pairs = "15 × 0 %, runs of a minute, 20 min", time.Minute, time.Minute, 2

@@ -5,12 +5,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
 // TestSimulatedPromises: the judge's error rates, by trials whose truth is
 // known. Limits are three standard errors wide.
 func TestSimulatedPromises(t *testing.T) {
+	tier.Slow(t)
 	const trials = 4000
 	slack := func(p float64) float64 { return 3 * math.Sqrt(p*(1-p)/trials) }
 	for _, sigma := range []float64{0.05, 0.02} {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // loop is a site whose clients use what one cure saves: an index takes most of the CPU time
@@ -54,6 +55,7 @@ func loop(t *testing.T, seed uint64, cpu bool) (*meadow, *Tuner) {
 // saved, the candidates are tried together, also the one that brought nothing alone, and
 // parts without an effect of their own are found at the end.
 func TestTuneAbsorbed(t *testing.T) {
+	tier.Slow(t)
 	for seed := range uint64(4) {
 		m, tu := loop(t, seed, true)
 		tu.Say = nil

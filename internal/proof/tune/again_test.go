@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -69,6 +70,7 @@ func TestUndecidedAgain(t *testing.T) {
 // before small ones once another change has moved the limit, with new pairs at half the
 // error.
 func TestTuneAnotherChance(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 15)
 	tu.Options.Time = 20 * time.Minute
 	m.effects = map[string]float64{"big=1": math.Log(2)}

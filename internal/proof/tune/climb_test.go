@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // rungOf is a rung that turns knobs, as in "big=1".
@@ -81,6 +82,7 @@ func TestClimb(t *testing.T) {
 // TestClimbTime checks that a climb ends within its time, with every rung applied or
 // judged.
 func TestClimbTime(t *testing.T) {
+	tier.Slow(t)
 	for _, limit := range []time.Duration{6 * time.Minute, 12 * time.Minute} {
 		m, tu := newMeadow(t, 5)
 		tu.Options.Time, tu.Options.Full = limit, 20*time.Second
@@ -138,6 +140,7 @@ func TestClimbGiven(t *testing.T) {
 // TestClimbInterrupted checks that after Ctrl-C at any run the rung on trial is
 // undone and those before it are in force, and that the next climb goes on.
 func TestClimbInterrupted(t *testing.T) {
+	tier.Slow(t)
 	rungs := []Rung{rungOf(false, "a=1"), rungOf(true, "loss=1"), rungOf(false, "b=1", "c=1")}
 	effects := map[string]float64{"a=1": 0.6, "loss=1": -0.5, "b=1": 0.3, "c=1": 0.3}
 	want := map[string]bool{"a=1": true, "b=1": true, "c=1": true}
@@ -190,6 +193,7 @@ func TestClimbInterrupted(t *testing.T) {
 // TestClimbAlone checks that a rung that is judged alone is measured on the site as it
 // was and undone, with a gain, a loss and none, and that a later climb judges it again.
 func TestClimbAlone(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 5)
 	m.effects = map[string]float64{"a=1": 0.4, "b=1": 0.3, "loss=1": -0.4}
 	rungs := []Rung{rungOf(false, "a=1"), rungOf(false, "b=1"), rungOf(false, "loss=1"), rungOf(false, "none=1")}

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestTuneClockBack sets the clock back by two hours at each of several runs of a search
 // with a time limit, and again before the next search: both end, keep what is useful, try
 // nothing twice, and every change can be reverted.
 func TestTuneClockBack(t *testing.T) {
+	tier.Slow(t)
 	for back := 3; back <= 27; back += 8 {
 		m, tu := newMeadow(t, 2)
 		m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.15, "bad=1": -0.2}

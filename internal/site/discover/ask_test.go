@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 )
@@ -39,6 +40,7 @@ func files(t *testing.T, dir string) map[string]string {
 // TestAsk asks the machine about a running site and expects every service found,
 // nothing changed, no secret anywhere, and the benchmark alone left to fill in.
 func TestAsk(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	site, err := targettest.Start(ctx)

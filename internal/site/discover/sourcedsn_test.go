@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 )
@@ -158,6 +159,7 @@ func TestEnvironmentFiles(t *testing.T) {
 // TestAskSource asks about a site whose app makes its connection in the source of
 // variables with names of its own, beside a larger schema of another site.
 func TestAskSource(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	site, err := targettest.Start(ctx,
