@@ -75,7 +75,7 @@ func ruleSources(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	levers, err := filepath.Glob("../rewrite/app2*.go")
+	levers, err := filepath.Glob("../rewrite/*.go")
 	if err != nil || len(levers) == 0 {
 		t.Fatalf("%d files of levers, %v", len(levers), err)
 	}
