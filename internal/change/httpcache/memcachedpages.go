@@ -198,7 +198,7 @@ func (a *memcachedPages) locations(t *task, p *storedPages) (err error) {
 		return err
 	}
 	named := fallback(p.path)
-	p.back = nginxedit.Spot{Want: nginxedit.Pattern{How: "@", What: named[1:]}, Chain: slices.Clone(p.front.Chain[:2])}
+	p.back = nginxedit.Spot{Want: nginx.Pattern{How: "@", What: named[1:]}, Chain: slices.Clone(p.front.Chain[:2])}
 	for _, l := range t.Get(p.front.Server(), "location") {
 		if l.Arg(0) == named && p.front.Is() && len(t.Get(p.front.Last(), "memcached_pass")) > 0 {
 			p.back.Chain = append(p.back.Chain, l.Directive)

@@ -119,7 +119,7 @@ func (a *cache) find(t *task) (nginxedit.Spot, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.Want.Prefix() && a.shared() {
+	if s.Want.IsPrefix() && a.shared() {
 		return s, fmt.Errorf("path %q: cookies can be ignored for one path or route, not for a folder", a.Path)
 	}
 	if s, err = t.Passing(a.Path, s); err != nil {

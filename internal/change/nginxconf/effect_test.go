@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
@@ -211,7 +212,7 @@ func TestCacheExpires(t *testing.T) {
 
 // A timeSlice is one line of a map from the clock to slices.
 type timeSlice struct {
-	pattern nginxedit.Pattern
+	pattern nginx.Pattern
 	re      *regexp.Regexp
 	rest    string // of the value, after the part that the expression names
 }
@@ -221,7 +222,7 @@ func slicesOf(t *testing.T, sl nginxedit.Slice) (all []timeSlice) {
 	t.Helper()
 	m := sl.Block()
 	for _, d := range m.Block.Items[1:] {
-		p := nginxedit.Pattern{How: "~", What: strings.TrimPrefix(d.Name(), "~")}
+		p := nginx.Pattern{How: "~", What: strings.TrimPrefix(d.Name(), "~")}
 		re, err := regexp.Compile(p.What)
 		if err != nil {
 			t.Fatal(err)
@@ -245,7 +246,7 @@ func TestSlices(t *testing.T) {
 			for _, l := range lines {
 				found := l.re.FindStringSubmatch(clock)
 				if asked%100 == 1 { // what plans rest on, which compiles the expression each time
-					if ok, err := l.pattern.MatchesPath(clock); err != nil || ok != (found != nil) {
+					if ok, err := l.pattern.Matches(clock); err != nil || ok != (found != nil) {
 						t.Fatalf("%s: %s matches: %v, %v", l.pattern.What, clock, ok, err)
 					}
 				}

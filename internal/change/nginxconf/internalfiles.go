@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
@@ -44,13 +43,13 @@ func (a *internalFiles) edit(t *task) error {
 	}
 	t.Says = fmt.Sprintf("send files of %s where the app's answer has X-Accel-Redirect: %s…", dir, path)
 	if !s.Is() {
-		s.Server().Add(nginxedit.Pattern{How: "^~", What: path}.Location().Put(nginx.New("internal"), nginx.New("alias", dir+"/"),
+		s.Server().Add(nginx.Pattern{How: "^~", What: path}.NewLocation().Put(nginx.New("internal"), nginx.New("alias", dir+"/"),
 			nginx.New("disable_symlinks", "on", "from="+public)))
 		return nil
 	}
 	alias := t.Value(s.Chain, "alias")
 	if len(t.Get(s.Last(), "internal")) == 0 || strings.TrimSuffix(alias, "/") != dir {
-		return fmt.Errorf("folder %q: location %s answers already, in another way", a.Folder, nginxedit.PatternOf(s.Last()))
+		return fmt.Errorf("folder %q: location %s answers already, in another way", a.Folder, nginx.PatternOf(s.Last()))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // publicRoot is the folder to serve: the service's public folder, or the folder
@@ -61,10 +62,10 @@ func (f publicFiles) add(path string) { f.endings[strings.TrimPrefix(filepath.Ex
 
 // publicFiles reads which files a location would serve. A file whose name
 // begins with a dot is not a public one, and is an error.
-func (t *task) publicFiles(root, path, page string, want nginxedit.Pattern) (publicFiles, error) {
+func (t *task) publicFiles(root, path, page string, want nginx.Pattern) (publicFiles, error) {
 	f := publicFiles{page: page, endings: map[string]bool{}}
 	if page != "" {
-		if err := nginxedit.CleanPath(page); err != nil || want.What == "/" && want.Prefix() {
+		if err := nginxedit.CleanPath(page); err != nil || want.What == "/" && want.IsPrefix() {
 			return f, fmt.Errorf("file %q: want the path of a file, for less than every path", page)
 		}
 		if !t.Regular(filepath.Join(root, page)) {

@@ -131,18 +131,18 @@ func (a *staticFiles) already(t *task, s nginxedit.Spot) error {
 	}
 	for _, d := range s.Last().Block.Items {
 		if d.Name() == "return" || strings.HasSuffix(d.Name(), "_pass") {
-			return fmt.Errorf("path %q: location %s answers by %s", a.Path, nginxedit.PatternOf(s.Last()), d.Name())
+			return fmt.Errorf("path %q: location %s answers by %s", a.Path, nginx.PatternOf(s.Last()), d.Name())
 		}
 	}
 	tries := t.Get(s.Last(), "try_files")
 	if a.File != "" && (len(tries) == 0 || !tries[0].Has(a.File)) {
-		return fmt.Errorf("file %q: location %s serves files already, but not this one", a.File, nginxedit.PatternOf(s.Last()))
+		return fmt.Errorf("file %q: location %s serves files already, but not this one", a.File, nginx.PatternOf(s.Last()))
 	}
 	if a.Expires == "" || t.Value(s.Chain, "expires") == a.Expires {
 		return change.ErrNothing
 	}
 	if !s.Is() {
-		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, a.Expires, nginxedit.PatternOf(s.Last()))
+		return fmt.Errorf(`expires %q: location %s serves the files already; want the act "expires"`, a.Expires, nginx.PatternOf(s.Last()))
 	}
 	t.Ensure(s.Chain, "expires", a.Expires)
 	return nil
@@ -159,12 +159,12 @@ var (
 // passes the other requests on to the app.
 func (t *task) staticLocation(s nginxedit.Spot, root, expires string, files publicFiles) (static, app *nginx.Directive, err error) {
 	from := s.Last()
-	name := fallbackName(nginxedit.PatternOf(from))
-	static = s.Want.Location()
+	name := fallbackName(nginx.PatternOf(from))
+	static = s.Want.NewLocation()
 	for _, d := range t.Copies(from) { // access rules and headers, as for the app's answers
 		switch {
 		case slices.Contains(notCopied, d.Name()):
-			return nil, nil, fmt.Errorf("location %s has %s: its files may not be public", nginxedit.PatternOf(from), d.Name())
+			return nil, nil, fmt.Errorf("location %s has %s: its files may not be public", nginx.PatternOf(from), d.Name())
 		case d.Name() != "expires" && !aboutProxying.MatchString(d.Name()):
 			static.Put(d)
 		}
@@ -193,11 +193,11 @@ func (t *task) staticLocation(s nginxedit.Spot, root, expires string, files publ
 			return nil, nil, fmt.Errorf("proxy_pass %s has a path, which a named location cannot have", p.Arg(0))
 		}
 	}
-	return static, nginxedit.Pattern{How: "@", What: strings.TrimPrefix(name, "@")}.Location(), nil
+	return static, nginx.Pattern{How: "@", What: strings.TrimPrefix(name, "@")}.NewLocation(), nil
 }
 
 // fallbackName is the name of the copy of a location that passes requests on.
-func fallbackName(from nginxedit.Pattern) string {
+func fallbackName(from nginx.Pattern) string {
 	if from.What == "/" {
 		return fallback
 	}
@@ -212,14 +212,14 @@ func (t *task) putStatic(s nginxedit.Spot, static, app *nginx.Directive) error {
 	nested := len(t.Get(from, "location")) > 0
 	if s.Is() {
 		if nested || len(s.Chain) > 3 {
-			return fmt.Errorf("location %s has or is a location inside", nginxedit.PatternOf(from))
+			return fmt.Errorf("location %s has or is a location inside", nginx.PatternOf(from))
 		}
 		from.SetArgs(app.Args()...)
 		server.Add(static)
 		return nil
 	}
 	if len(s.Chain) > 3 {
-		return fmt.Errorf("location %s is inside another", nginxedit.PatternOf(from))
+		return fmt.Errorf("location %s is inside another", nginx.PatternOf(from))
 	}
 	there := slices.ContainsFunc(t.Get(server, "location"), func(l nginx.Place) bool { return slices.Equal(l.Args(), app.Args()) })
 	if !there {

@@ -139,7 +139,7 @@ func (a *untilReset) usable(t *task, s nginxedit.Spot, path string) error {
 // source adds the locations of the generation to the server, unless they are there.
 func (a *untilReset) source(t *task, s nginxedit.Spot) error {
 	for _, l := range t.Get(s.Server(), "location") {
-		if nginxedit.PatternOf(l.Directive) == (nginxedit.Pattern{How: "=", What: resetNow}) {
+		if nginx.PatternOf(l.Directive) == (nginx.Pattern{How: "=", What: resetNow}) {
 			return nil
 		}
 	}

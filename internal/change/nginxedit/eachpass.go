@@ -35,7 +35,7 @@ func (t *Plan) EachPass(to string, edit func(nginx.Place, Passed) error) error {
 	for _, f := range all {
 		if now := t.Sends(f.Place); now != f.sends {
 			where := f.Around[len(f.Around)-1]
-			return fmt.Errorf("location %s shares directives with others, by a file that is included in several places: it would send %q, and sends %q", PatternOf(where), now, f.sends)
+			return fmt.Errorf("location %s shares directives with others, by a file that is included in several places: it would send %q, and sends %q", nginx.PatternOf(where), now, f.sends)
 		}
 	}
 	return nil

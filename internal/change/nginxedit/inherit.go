@@ -14,20 +14,6 @@ func Levels(around []*nginx.Directive) []*nginx.Directive {
 	return slices.DeleteFunc(slices.Clone(around), func(d *nginx.Directive) bool { return d.Name() == "if" || d.Name() == "limit_except" })
 }
 
-// Effective lists the directives of a name that are in effect in the last of
-// the blocks, and the index of the block in which they are written; -1 if there
-// are none. The innermost block that has any hides all of those outside: this
-// is how nginx inherits proxy_set_header, add_header and the like, and also
-// single values.
-func (c *Conf) Effective(around []*nginx.Directive, name string) ([]nginx.Place, int) {
-	for i := len(around) - 1; i >= 0; i-- {
-		if found := c.Get(around[i], name); len(found) > 0 {
-			return found, i
-		}
-	}
-	return nil, -1
-}
-
 // Value is the first argument of a directive in effect, or "".
 func (c *Conf) Value(around []*nginx.Directive, name string) string {
 	if found, _ := c.Effective(around, name); len(found) > 0 {

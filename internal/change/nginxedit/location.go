@@ -11,121 +11,10 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
-// A Pattern is what a location matches: the modifier ("", "=", "^~", "~", "~*",
-// "@") and the text.
-type Pattern struct{ How, What string }
-
-// PatternOf reads the arguments of a location. nginx also accepts modifier and
-// text as one word.
-func PatternOf(d *nginx.Directive) Pattern {
-	args := d.Args()
-	switch {
-	case len(args) == 2:
-		return Pattern{args[0], args[1]}
-	case len(args) != 1:
-		return Pattern{}
-	}
-	for _, how := range []string{"=", "^~", "~*", "~", "@"} {
-		if rest, ok := strings.CutPrefix(args[0], how); ok {
-			return Pattern{how, rest}
-		}
-	}
-	return Pattern{"", args[0]}
-}
-
-// Prefix reports whether the location matches by prefix.
-func (p Pattern) Prefix() bool { return p.How == "" || p.How == "^~" }
-func (p Pattern) regex() bool  { return p.How == "~" || p.How == "~*" }
-
-func (p Pattern) String() string { return strings.TrimSpace(p.How + " " + p.What) }
-
-// Location makes an empty location block of a pattern.
-func (p Pattern) Location() *nginx.Directive {
-	switch p.How {
-	case "":
-		return nginx.NewBlock("location", p.What)
-	case "@":
-		return nginx.NewBlock("location", "@"+p.What)
-	}
-	return nginx.NewBlock("location", p.How, p.What)
-}
-
-// MatchesPath reports whether a regular expression matches a path. Go's dialect
-// is nearly that of PCRE; an expression that Go does not read is an error.
-func (p Pattern) MatchesPath(path string) (bool, error) {
-	text := p.What
-	if p.How == "~*" {
-		text = "(?i)" + text
-	}
-	re, err := regexp.Compile(text)
-	if err != nil {
-		return false, fmt.Errorf("cannot tell whether location %s answers %s: %w", p, path, err)
-	}
-	return re.MatchString(path), nil
-}
-
-// locate finds what answers a path in a block, by nginx's rules: the exact
-// location; else the first regular expression in the order of the file, those
-// inside the longest prefix first, unless that prefix forbids them; else the
-// longest prefix. It returns the blocks from b to the one found.
-func (c *Conf) locate(b *nginx.Directive, path string, regexes bool) ([]*nginx.Directive, error) {
-	locations := c.Get(b, "location")
-	exact, longest := byPrefix(locations, path)
-	if exact != nil {
-		return []*nginx.Directive{b, exact}, nil
-	}
-	chain := []*nginx.Directive{b}
-	if longest != nil {
-		nested, err := c.locate(longest, path, regexes)
-		if err != nil {
-			return nil, err
-		}
-		chain = append(chain, nested...)
-		if how := PatternOf(chain[len(chain)-1]).How; how != "" && how != "^~" {
-			return chain, nil // exact or by expression, inside the prefix
-		}
-		if PatternOf(longest).How == "^~" {
-			return chain, nil
-		}
-	}
-	if !regexes {
-		return chain, nil
-	}
-	for _, l := range locations {
-		p := PatternOf(l.Directive)
-		if !p.regex() {
-			continue
-		}
-		if ok, err := p.MatchesPath(path); err != nil {
-			return nil, err
-		} else if ok {
-			nested, err := c.locate(l.Directive, path, regexes)
-			return append([]*nginx.Directive{b}, nested...), err
-		}
-	}
-	return chain, nil
-}
-
-// byPrefix finds the location that is exactly a path, or else the one with the
-// longest prefix of it.
-func byPrefix(locations []nginx.Place, path string) (exact, longest *nginx.Directive) {
-	length := -1
-	for _, l := range locations {
-		p := PatternOf(l.Directive)
-		if p.How == "=" && p.What == path {
-			return l.Directive, nil
-		}
-		if p.Prefix() && strings.HasPrefix(path, p.What) && len(p.What) > length {
-			longest, length = l.Directive, len(p.What)
-		}
-	}
-	return nil, longest
-}
-
 // A Spot is the location that a remedy's path needs, and the blocks that answer
 // the path now.
 type Spot struct {
-	Want  Pattern
+	Want  nginx.Pattern
 	Chain []*nginx.Directive // http, server, locations: the last one answers the path
 }
 
@@ -140,8 +29,8 @@ func (s Spot) Is() bool {
 	if len(s.Chain) == 2 {
 		return false
 	}
-	m := PatternOf(s.Last())
-	return m == s.Want || m.Prefix() && s.Want.Prefix() && m.What == s.Want.What
+	m := nginx.PatternOf(s.Last())
+	return m == s.Want || m.IsPrefix() && s.Want.IsPrefix() && m.What == s.Want.What
 }
 
 // placeholder is a segment of a route that stands for any one segment, or for any with
@@ -164,7 +53,7 @@ const Everything = "/*"
 // a folder ("/a/", everything) or a route with placeholders ("/a/:id").
 func (c *Conf) spotOf(http, server *nginx.Directive, arg string) (Spot, error) {
 	if arg == Everything {
-		return c.pathSpot(http, server, Pattern{"", "/"})
+		return c.pathSpot(http, server, nginx.Pattern{How: "", What: "/"})
 	}
 	p, exact := strings.CutPrefix(arg, "= ")
 	if err := CleanPath(p); err != nil {
@@ -174,21 +63,32 @@ func (c *Conf) spotOf(http, server *nginx.Directive, arg string) (Spot, error) {
 		return c.routeSpot(http, server, p)
 	}
 	if exact || p == "/" || !strings.HasSuffix(p, "/") {
-		return c.pathSpot(http, server, Pattern{"=", p})
+		return c.pathSpot(http, server, nginx.Pattern{How: "=", What: p})
 	}
-	return c.pathSpot(http, server, Pattern{"", p})
+	return c.pathSpot(http, server, nginx.Pattern{How: "", What: p})
 }
 
 // pathSpot is the spot of one path or a folder. Expressions that answer some
 // paths of a folder continue to do so.
-func (c *Conf) pathSpot(http, server *nginx.Directive, want Pattern) (Spot, error) {
+func (c *Conf) pathSpot(http, server *nginx.Directive, want nginx.Pattern) (Spot, error) {
 	s := Spot{Want: want}
-	chain, err := c.locate(server, want.What, want.How == "=")
-	s.Chain = append([]*nginx.Directive{http}, chain...)
-	if s.Want.How == "" && len(s.Chain) > 2 && PatternOf(s.Last()).How == "^~" {
+	of := nginx.Scope{Config: c.Config, Chain: []*nginx.Directive{http, server}}
+	if want.How == "=" {
+		f, err := of.Location(want.What)
+		if err != nil {
+			return s, err
+		}
+		if f.Redirects {
+			return s, fmt.Errorf("path %q: nginx redirects it to %s/, because that location passes requests on", want.What, want.What)
+		}
+		s.Chain = f.Chain
+		return s, nil
+	}
+	s.Chain = of.Folder(want.What).Chain
+	if s.Want.How == "" && len(s.Chain) > 2 && nginx.PatternOf(s.Last()).How == "^~" {
 		s.Want.How = "^~" // expressions did not answer these paths before either
 	}
-	return s, err
+	return s, nil
 }
 
 // A routePattern is a route with placeholders as an expression.
@@ -229,16 +129,16 @@ func (c *Conf) routeSpot(http, server *nginx.Directive, route string) (Spot, err
 	if err != nil {
 		return Spot{}, err
 	}
-	s := Spot{Want: Pattern{"~", r.expression}}
-	chain, err := c.locate(server, r.sample, true)
+	s := Spot{Want: nginx.Pattern{How: "~", What: r.expression}}
+	f, err := nginx.Scope{Config: c.Config, Chain: []*nginx.Directive{http, server}}.Location(r.sample)
 	if err != nil {
 		return s, err
 	}
-	s.Chain = append([]*nginx.Directive{http}, chain...)
+	s.Chain = f.Chain
 	if s.Is() {
 		return s, nil
 	}
-	now := PatternOf(s.Last())
+	now := nginx.PatternOf(s.Last())
 	if len(s.Chain) > 2 && (len(s.Chain) > 3 || now.How != "") {
 		return s, fmt.Errorf("path %q: location %s may answer it, and is before the one that would be added", route, now)
 	}
@@ -247,9 +147,9 @@ func (c *Conf) routeSpot(http, server *nginx.Directive, route string) (Spot, err
 		rivals = append(rivals, c.Get(s.Last(), "location")...)
 	}
 	for _, l := range rivals {
-		p := PatternOf(l.Directive)
+		p := nginx.PatternOf(l.Directive)
 		longer := strings.HasPrefix(r.fixed, p.What) && len(p.What) > len(now.What)
-		if p.Prefix() && l.Directive != s.Last() && (strings.HasPrefix(p.What, r.fixed) || longer) {
+		if p.IsPrefix() && l.Directive != s.Last() && (strings.HasPrefix(p.What, r.fixed) || longer) {
 			return s, fmt.Errorf("path %q: location %s answers some of its paths", route, p)
 		}
 	}
@@ -284,7 +184,7 @@ func (c *Conf) InsertLocation(s Spot, l *nginx.Directive) ([]*nginx.Directive, e
 		from := in[len(in)-1]
 		if nested := c.Get(from, "location"); len(nested) == 0 {
 			in = in[:len(in)-1]
-		} else if p := PatternOf(from); !p.Prefix() {
+		} else if p := nginx.PatternOf(from); !p.IsPrefix() {
 			return nil, fmt.Errorf("location %s has locations inside", p)
 		}
 	}
@@ -298,18 +198,18 @@ var capture = regexp.MustCompile(`\$\{?[0-9]`)
 // copyFor copies the location that answers a path now into one for that path
 // alone.
 func (c *Conf) copyFor(s Spot, from *nginx.Directive) (*nginx.Directive, error) {
-	l := s.Want.Location()
+	l := s.Want.NewLocation()
 	if from == s.Server() {
 		return l, nil // everything is inherited
 	}
-	p := PatternOf(from)
+	p := nginx.PatternOf(from)
 	for _, d := range c.Copies(from) {
 		switch {
 		case d.Name() == "alias":
 			return nil, fmt.Errorf("location %s has an alias, which is valid for this location only", p)
 		case d.Name() == "internal":
 			return nil, fmt.Errorf("location %s is internal", p)
-		case p.regex() && (capture.MatchString(d.String()) || strings.Contains(p.What, "(?P<") || strings.Contains(p.What, "(?<")):
+		case p.IsExpression() && (capture.MatchString(d.String()) || strings.Contains(p.What, "(?P<") || strings.Contains(p.What, "(?<")):
 			return nil, fmt.Errorf("location %s uses what its expression captures", p)
 		case d.Name() == "proxy_pass":
 			if err := movePass(d, p, s.Want); err != nil {
@@ -359,13 +259,13 @@ func (c *Conf) plain(files []*nginx.File) bool {
 
 // movePass corrects a proxy_pass with a path in a copy for another location:
 // the path replaces the location's prefix.
-func movePass(d *nginx.Directive, from, to Pattern) error {
+func movePass(d *nginx.Directive, from, to nginx.Pattern) error {
 	pass, ok := PassOf(d.Arg(0))
 	if !ok || pass.URI == "" {
 		return nil
 	}
 	rest, inside := strings.CutPrefix(to.What, from.What)
-	if to.regex() || !from.Prefix() || !inside {
+	if to.IsExpression() || !from.IsPrefix() || !inside {
 		return fmt.Errorf("location %s passes requests on to a path, which is valid for this location only", from)
 	}
 	d.SetArgs(d.Arg(0) + rest)
@@ -432,18 +332,18 @@ func (c *Conf) server(named string) (*nginx.Directive, error) {
 // location for "/a" alone keeps thac.
 func (c *Conf) NoRedirect(s Spot) error {
 	l := s.Last()
-	folder := PatternOf(l)
+	folder := nginx.PatternOf(l)
 	isNew := l.Line == 0
-	if !isNew || !folder.Prefix() || !c.Passes(l) || folder.What == "/" {
+	if !isNew || !folder.IsPrefix() || !c.Passes(l) || folder.What == "/" {
 		return nil
 	}
 	path := strings.TrimSuffix(folder.What, "/")
-	before := Spot{Want: Pattern{"=", path}}
-	chain, err := c.locate(s.Server(), path, true)
+	before := Spot{Want: nginx.Pattern{How: "=", What: path}}
+	f, err := nginx.Scope{Config: c.Config, Chain: s.Chain[:2:2]}.LocationWithout(path, l)
 	if err != nil {
 		return err
 	}
-	before.Chain = append([]*nginx.Directive{s.Chain[0]}, chain...)
+	before.Chain = f.Chain
 	if before.Is() || !c.Passes(before.Last()) {
 		return nil
 	}

@@ -49,7 +49,7 @@ func (p Passed) Host() string {
 // redirects, and its replacement.
 func redirectOf(around []*nginx.Directive, pass Passed) []string {
 	if pass.URI != "" {
-		return []string{pass.String(), PatternOf(around[len(around)-1]).What}
+		return []string{pass.String(), nginx.PatternOf(around[len(around)-1]).What}
 	}
 	return []string{"http://" + pass.To + "/", "/"}
 }

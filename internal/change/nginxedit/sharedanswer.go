@@ -82,7 +82,7 @@ func (t *Plan) Passing(path string, s Spot) (Spot, error) {
 	}
 	args := tries[0].Args()
 	named := args[len(args)-1]
-	if at := filepath.Join(t.Value(s.Chain, "root"), s.Want.What); !s.Want.regex() && t.Exists(at) {
+	if at := filepath.Join(t.Value(s.Chain, "root"), s.Want.What); !s.Want.IsExpression() && t.Exists(at) {
 		return s, fmt.Errorf("path %q: %s is on disk", path, at)
 	}
 	for _, l := range t.Get(s.Server(), "location") {
@@ -91,7 +91,7 @@ func (t *Plan) Passing(path string, s Spot) (Spot, error) {
 			return s, nil
 		}
 	}
-	return s, fmt.Errorf("path %q: location %s does not pass it on to the app in a way that is supported", path, PatternOf(s.Last()))
+	return s, fmt.Errorf("path %q: location %s does not pass it on to the app in a way that is supported", path, nginx.PatternOf(s.Last()))
 }
 
 // WithoutCookies removes the cookies from a location's requests. An answer that

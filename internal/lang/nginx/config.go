@@ -223,12 +223,26 @@ func (c *Config) Find(name string, around ...string) []Place {
 // includes.
 func (c *Config) Get(d *Directive, name string) []Place {
 	var found []Place
-	c.Walk(d.Block, nil, func(p Place) {
-		if len(p.Around) == 0 && p.Name() == name {
-			found = append(found, p)
+	c.each(d.Block, func(in *Block, d *Directive) {
+		if d.Name() == name {
+			found = append(found, Place{d, in, nil})
 		}
 	})
 	return found
+}
+
+// each calls f for the directives directly inside a block, through includes, each
+// with the block in which it is written.
+func (c *Config) each(b *Block, f func(*Block, *Directive)) {
+	if b == nil {
+		return
+	}
+	for _, d := range b.Items {
+		f(b, d)
+		for _, in := range c.included(d) {
+			c.each(in.Root, f)
+		}
+	}
 }
 
 // Reads counts how often nginx reads each included file.

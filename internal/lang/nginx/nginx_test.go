@@ -99,7 +99,9 @@ func start(t *testing.T, dir, text string) func(path string) string {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _, _ = cmd.Process.Kill(), cmd.Wait() })
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
 	client := &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			var d net.Dialer
@@ -111,7 +113,12 @@ func start(t *testing.T, dir, text string) func(path string) string {
 			c.Close()
 			break
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case err := <-ended:
+			ended <- err
+			t.Fatalf("nginx: %v\n%s", err, &out)
+		case <-time.After(2 * time.Millisecond):
+		}
 	}
 	return func(path string) string {
 		resp, err := client.Get("http://nginx" + path)
