@@ -12,13 +12,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestAnswersAsNginx compares who answers requests with a real nginx.
 func TestAnswersAsNginx(t *testing.T) {
-	rounds, certain, asked := 6, 0, 0
-	if testing.Short() {
-		rounds = 2
+	tier.Slow(t)
+	rounds, certain, asked := 4, 0, 0
+	if tier.Soaking() {
+		rounds = 100
 	}
 	for seed := range rounds {
 		c, n := compareAnswers(t, uint64(seed), 150)
