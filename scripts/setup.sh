@@ -28,6 +28,7 @@ if [ "${1:-demo}" = check ]; then
 	want ruby ruby
 	want puma puma
 	want unicorn unicorn
+	ls /usr/sbin/php-fpm[0-9]* >/dev/null 2>&1 || need="$need php-fpm"
 	[ -x /usr/bin/uvicorn ] || need="$need uvicorn" # with Debian's Python
 	for library in sinatra/base mysql2 sqlite3 jwt; do
 		ruby -e "require '$library'" >/dev/null 2>&1 || need="$need ruby-${library%/base}"

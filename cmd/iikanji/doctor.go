@@ -112,14 +112,22 @@ func (c *doctorCmd) print(e *env, checks []doctor.Check) error {
 
 func (c *doctorCmd) table(e *env, checks []doctor.Check, failed int) error {
 	out := &output{w: e.Stdout, color: e.Color}
+	warnings := 0
 	for _, check := range checks {
+		if check.State == doctor.Warning {
+			warnings++
+		}
 		out.line("%-7s  %s: %s: %s", check.State, cmp.Or(check.Service, "site"), check.Name, report.Clean(check.Says))
 		if check.Remedy != "" && check.State != doctor.OK {
 			out.line("         remedy: %s", report.Clean(check.Remedy))
 		}
 	}
 	if failed == 0 {
-		out.line("\n%s, none failed; next: iikanji diagnose %s", report.Number(len(checks), "check"), c.Target)
+		says := "none failed"
+		if warnings > 0 {
+			says += ", " + report.Number(warnings, "warning")
+		}
+		out.line("\n%s, %s; next: iikanji diagnose %s", report.Number(len(checks), "check"), says, c.Target)
 		return out.err
 	}
 	out.line("\n%s", fmt.Sprintf("%d of %s failed", failed, report.Number(len(checks), "check")))

@@ -60,7 +60,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer h.Close()
 	var done recovered
-	err = c.all(ctx, e, a, dir, h, &done)
+	err = errors.Join(c.all(ctx, e, a, dir, h, &done), downOf(a, dir))
 	if err := errors.Join(c.print(e, done, err), err); err != nil {
 		return err
 	}
@@ -107,6 +107,20 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 		return err
 	}
 	return errors.Join(files.Sweep(), field.SweepTemporary(ctx, files, every))
+}
+
+// downOf is an error that names the services that did not come back from a restart, and how
+// each is started.
+func downOf(a *namedTarget, dir string) error {
+	if a.file == nil {
+		return nil
+	}
+	down, err := livesite.Outages(a.file, dir)
+	errs := []error{err}
+	for _, o := range down {
+		errs = append(errs, o)
+	}
+	return errors.Join(errs...)
 }
 
 // A recovered lists the changes that recover undid or applied again.

@@ -160,7 +160,7 @@ func writePlace(b *strings.Builder, p *iikanji.Placement) {
 
 // writeEnd writes the rehearsal, the runs and the notes of a search.
 func writeEnd(b *strings.Builder, e *env, out *tune.Outcome) {
-	if out.Rehearsal.Done {
+	if out.Rehearsal.Says != "" {
 		writeWrapped(b, report.Clean("restart rehearsal: "+out.Rehearsal.Says), e.Cols)
 	}
 	fmt.Fprintf(b, "  %d runs, %d of them void, in %s; noise of a pair %.1f %%\n", out.Runs, out.Voided, report.Duration(out.Took), 100*out.Noise)

@@ -188,7 +188,12 @@ func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
 // restartApps restarts the apps, so that they open new connections.
 func (f *Field) restartApps(ctx context.Context) error {
 	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
-		if err := f.Subject.Restart(ctx, s.Name); err != nil {
+		err := f.Subject.Restart(ctx, s.Name)
+		if errors.Is(err, ErrNoRestart) { // its new connections are observed
+			f.say(err.Error())
+			continue
+		}
+		if err != nil {
 			return fmt.Errorf("restarting %s: %w", s.Name, err)
 		}
 	}

@@ -3,6 +3,7 @@ package field
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -38,7 +39,11 @@ func (f *Field) Rehearse(ctx context.Context) (load.Rehearsal, error) {
 	running := slices.Sorted(maps.Keys(f.Subject.Groups()))
 	f.Subject.Deaths().expect(true)
 	defer f.Subject.Deaths().expect(false)
-	if err := f.Subject.Kill(ctx); err != nil {
+	err = f.Subject.Kill(ctx)
+	if errors.Is(err, ErrNoRestart) {
+		return load.Rehearsal{Says: "not made: " + err.Error()}, nil
+	}
+	if err != nil {
 		return r, err
 	}
 	says, err := f.startInWorstOrder(ctx, running)

@@ -2,10 +2,15 @@ package field
 
 import (
 	"context"
+	"errors"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
+
+// ErrNoRestart is the error of a service that could not be started again as it was found.
+// It was left as it was.
+var ErrNoRestart = errors.New("it cannot be restarted")
 
 // A Subject is a site that can be changed, restarted and observed.
 type Subject interface {
@@ -19,13 +24,14 @@ type Subject interface {
 	// service's name.
 	Groups() map[string][]int
 	// Restart stops a service, starts it and waits until it answers. A service
-	// that is down is started.
+	// that is down is started. The error wraps ErrNoRestart if no safe way is known.
 	Restart(ctx context.Context, service string) error
 	// Refresh restarts a service with the present content of its files: an app with a
 	// changed source is built first.
 	Refresh(ctx context.Context, service string) error
 	// Kill sends SIGKILL to every process of every service and returns when they have
-	// ended.
+	// ended. It kills none, and its error wraps ErrNoRestart, if one could not be started
+	// again.
 	Kill(ctx context.Context) error
 	// Deaths collects the services that end unexpectedly.
 	Deaths() *Deaths

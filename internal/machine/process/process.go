@@ -19,7 +19,7 @@ type Process struct {
 	hostproc.Stat
 	Program string   // path of the executable, without " (deleted)"
 	Deleted bool     // the executable was replaced or removed since the start
-	Args    []string // with the program's name first
+	Args    []string // with the program's name first; or a title, see ShowsTitle
 	Dir     string
 	UID     int
 	GID     int

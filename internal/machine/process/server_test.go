@@ -34,12 +34,12 @@ func foundAgain(t *testing.T, cmd *exec.Cmd) (Spec, [3]*os.File, *End) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, files, _, err := Found(p)
-	if err != nil {
-		t.Fatal(err)
+	o, err := Found(p)
+	if err != nil || o.Way.Err != nil {
+		t.Fatal(err, o)
 	}
-	t.Cleanup(func() { closeAll(files) })
-	return spec, files, &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 10 * time.Second}
+	t.Cleanup(o.Close)
+	return o.Spec, o.Files, &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 10 * time.Second}
 }
 
 // eventually repeats an attempt for 20 seconds at most until it succeeds.

@@ -53,19 +53,14 @@ func waitFor(t *testing.T, file, text string) {
 	}
 }
 
-func closeAll(files [3]*os.File) {
-	for _, f := range files {
-		_ = f.Close()
-	}
-}
-
 func TestReplace(t *testing.T) {
 	p, out := worker(t)
-	spec, files, notes, err := Found(p)
-	if err != nil || len(notes) > 0 {
-		t.Fatalf("%v, %q", err, notes)
+	o, err := Found(p)
+	if err != nil || len(o.Notes) > 0 || o.Way.Err != nil {
+		t.Fatalf("%+v, %v", o, err)
 	}
-	defer closeAll(files)
+	defer o.Close()
+	spec, files := o.Spec, o.Files
 	end := &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 2 * time.Minute}
 	pid, status, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
 	if err != nil {
@@ -96,11 +91,12 @@ func TestReplace(t *testing.T) {
 // ends before it gives the word.
 func TestHoldSurvives(t *testing.T) {
 	p, out := worker(t)
-	spec, files, _, err := Found(p)
+	o, err := Found(p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer closeAll(files)
+	defer o.Close()
+	spec, files := o.Spec, o.Files
 	h, err := Hold(t.Context(), End{PID: p.PID, Started: p.Started, Signal: syscall.SIGKILL}, spec.WithEnv([]string{"WHO=kept"}), files)
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,7 @@ func Run(ctx context.Context, o Options) ([]Check, error) {
 		d.logs(ctx)
 		d.sources(ctx)
 		d.health(ctx)
+		d.ways()
 	}
 	d.benchmarker()
 	if d.Restart {
@@ -116,6 +117,22 @@ func remedyOf(err error, other string) string {
 		}
 	}
 	return other
+}
+
+// ways tells by which way each service can be restarted.
+func (d *round) ways() {
+	for i := range d.File.Services {
+		s := &d.File.Services[i]
+		if s.InFiles() {
+			continue
+		}
+		says, err := d.s.Way(s.Name)
+		if err != nil {
+			d.bad(Warning, s.Name, "way to restart", remedyOf(err, "set restart, or commands for stop and start, of this service"), "%v", err)
+			continue
+		}
+		d.ok(s.Name, "way to restart", "%s", says)
+	}
 }
 
 // restarts restarts each service.

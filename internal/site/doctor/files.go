@@ -73,6 +73,10 @@ func (d *round) running() {
 		return
 	}
 	d.m = m
+	down, err := livesite.Outages(d.File, d.Dir)
+	if err != nil {
+		d.bad(Failed, "", "services that are down", "remove the folder down of the work folder", "%v", err)
+	}
 	for i := range d.File.Services {
 		s := &d.File.Services[i]
 		if s.InFiles() {
@@ -80,6 +84,9 @@ func (d *round) running() {
 		}
 		p, err := livesite.Find(m, s)
 		if err != nil {
+			if i := slices.IndexFunc(down, func(o *livesite.Outage) bool { return o.Service == s.Name }); i >= 0 {
+				err = down[i]
+			}
 			d.bad(Failed, s.Name, "process", remedyOf(err, "start the service"), "%v", err)
 			continue
 		}

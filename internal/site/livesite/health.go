@@ -179,6 +179,9 @@ func (s *Subject) await(ctx context.Context, r *running) error {
 		last := s.Ask(ctx, r.Service)
 		if last == nil {
 			if last = s.refind(r); last == nil {
+				last = r.isAgain()
+			}
+			if last == nil {
 				return nil
 			}
 		}

@@ -79,7 +79,7 @@ func (s *Subject) ofProcess(service, name string, inDSN bool) (string, error) {
 	if r == nil {
 		return "", fmt.Errorf("service %s is not known", service)
 	}
-	env := r.spec.Env
+	env := r.env()
 	if env == nil {
 		p := r.process()
 		if p == nil {

@@ -9,18 +9,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/process"
-	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // argsFile is the file with the command line that changes set for a service; "" where
 // iikanji does not start the service itself.
-func (s *Subject) argsFile(service *target.Service) string {
-	if s.envFile(service) == "" {
+func (s *Subject) argsFile(r *running) string {
+	if s.envFile(r) == "" {
 		return ""
 	}
-	return filepath.Join(s.envFolder(), service.Name+".args")
+	return filepath.Join(s.envFolder(), r.Name+".args")
 }
 
 // originals are the values that changes have replaced in how a service is started, by the
@@ -36,73 +34,40 @@ type replaced struct {
 	Set []string `json:"set"`
 }
 
-func (s *Subject) originalFile(service *target.Service) string {
-	return filepath.Join(s.envFolder(), service.Name+".original")
-}
-
-// A TitleError is a program that has written a title over its command line, so that it
-// cannot be started again as it was found.
-type TitleError struct{ Service, Title string }
-
-func (e *TitleError) Error() string {
-	return fmt.Sprintf("service %s shows the title %q in place of its command line: how it was started is unknown", e.Service, e.Title)
-}
-
-// Hints tells what to do.
-func (e *TitleError) Hints() []string {
-	return []string{"fill in commands.restart, or commands.start and commands.stop, in " + target.Name}
-}
-
-// interpreters are the programs whose scripts write titles over their command lines.
-var interpreters = []string{"ruby", "python", "node", "perl"}
-
-// titled returns an error for a script or a Redis that has overwritten its command line.
-// No interpreter can be started with a title, and a Redis would listen elsewhere.
-func titled(r *running) error {
-	program := filepath.Base(r.spec.Path)
-	script := slices.ContainsFunc(interpreters, func(name string) bool { return strings.HasPrefix(program, name) })
-	if !hasTitle(r.spec.Args) || !script && r.Engine != iikanji.EngineRedis {
-		return nil
-	}
-	return &TitleError{r.Name, r.spec.Args[0]}
-}
-
-// hasTitle reports whether a command line is a title: one word with spaces.
-func hasTitle(args []string) bool {
-	words := slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "" })
-	return len(words) == 1 && strings.Contains(words[0], " ")
+func (s *Subject) originalFile(r *running) string {
+	return filepath.Join(s.envFolder(), r.Name+".original")
 }
 
 // specOf is how the process is started now: as it was found at first, with the
 // variables and the command line that changes have set.
 func (s *Subject) specOf(r *running) (process.Spec, error) {
-	spec := r.spec
-	if err := titled(r); err != nil {
+	spec := r.origin.Spec
+	if err := r.mayEnd(); err != nil {
 		return spec, err
 	}
-	if s.envFile(r.Service) == "" {
+	if s.envFile(r) == "" {
 		return spec, nil
 	}
-	was, err := s.readOriginals(r.Service)
+	was, err := s.readOriginals(r)
 	if err != nil {
 		return spec, err
 	}
 	if spec, err = was.in(spec); err != nil {
 		return spec, fmt.Errorf("reading how service %s was started: %w", r.Name, err)
 	}
-	r.spec = spec // the file may be gone at the next start
-	variables, err := s.setVariables(r.Service)
+	r.origin.Spec = spec // the file may be gone at the next start
+	variables, err := s.setVariables(r)
 	if err != nil {
 		return spec, err
 	}
-	args, err := s.setArguments(r.Service)
+	args, err := s.setArguments(r)
 	if err != nil {
 		return spec, err
 	}
 	if len(variables) == 0 && args == nil {
 		return spec, nil
 	}
-	if err := s.keepOriginals(r.Service, was, spec, variables, args); err != nil {
+	if err := s.keepOriginals(r, was, spec, variables, args); err != nil {
 		return spec, err
 	}
 	spec = spec.WithEnv(variables)
@@ -113,13 +78,13 @@ func (s *Subject) specOf(r *running) (process.Spec, error) {
 }
 
 // setVariables are the variables that changes have set, as "K=V".
-func (s *Subject) setVariables(service *target.Service) ([]string, error) {
-	b, err := os.ReadFile(s.envFile(service))
+func (s *Subject) setVariables(r *running) ([]string, error) {
+	b, err := os.ReadFile(s.envFile(r))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the variables of service %s: %w", service.Name, err)
+		return nil, fmt.Errorf("reading the variables of service %s: %w", r.Name, err)
 	}
 	var out []string
 	for line := range strings.Lines(string(b)) {
@@ -131,8 +96,8 @@ func (s *Subject) setVariables(service *target.Service) ([]string, error) {
 }
 
 // setArguments is the command line that changes have set; nil without one.
-func (s *Subject) setArguments(service *target.Service) (args []string, err error) {
-	b, err := os.ReadFile(s.argsFile(service))
+func (s *Subject) setArguments(r *running) (args []string, err error) {
+	b, err := os.ReadFile(s.argsFile(r))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -143,14 +108,14 @@ func (s *Subject) setArguments(service *target.Service) (args []string, err erro
 		err = errors.New("it has no words")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the command line of service %s: %w", service.Name, err)
+		return nil, fmt.Errorf("reading the command line of service %s: %w", r.Name, err)
 	}
 	return args, nil
 }
 
 // readOriginals reads what changes have replaced; nothing if there is no file.
-func (s *Subject) readOriginals(service *target.Service) (was originals, err error) {
-	b, err := os.ReadFile(s.originalFile(service))
+func (s *Subject) readOriginals(r *running) (was originals, err error) {
+	b, err := os.ReadFile(s.originalFile(r))
 	if errors.Is(err, os.ErrNotExist) {
 		return originals{}, nil
 	}
@@ -158,7 +123,7 @@ func (s *Subject) readOriginals(service *target.Service) (was originals, err err
 		err = json.Unmarshal(b, &was)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading how service %s was started: %w", service.Name, err)
+		return nil, fmt.Errorf("reading how service %s was started: %w", r.Name, err)
 	}
 	return was, nil
 }
@@ -188,7 +153,7 @@ func (o originals) in(spec process.Spec) (process.Spec, error) {
 
 // keepOriginals keeps what the variables and a command line replace in a specification
 // without changes.
-func (s *Subject) keepOriginals(service *target.Service, was originals, spec process.Spec, variables, args []string) error {
+func (s *Subject) keepOriginals(r *running, was originals, spec process.Spec, variables, args []string) error {
 	keep := originals{}
 	add := func(name, set string, now *string) {
 		values := slices.Clone(was[name].Set)
@@ -216,8 +181,8 @@ func (s *Subject) keepOriginals(service *target.Service, was originals, spec pro
 			keep[name] = is
 		}
 	}
-	if err := s.host.Write(s.originalFile(service), []byte(asJSON(keep)+"\n"), 0o600); err != nil {
-		return fmt.Errorf("keeping how service %s was started: %w", service.Name, err)
+	if err := s.host.Write(s.originalFile(r), []byte(asJSON(keep)+"\n"), 0o600); err != nil {
+		return fmt.Errorf("keeping how service %s was started: %w", r.Name, err)
 	}
 	return nil
 }
@@ -231,20 +196,20 @@ func asJSON(v any) string {
 }
 
 // forgetOriginals removes what was kept of a service that runs without changes again.
-func (s *Subject) forgetOriginals(service *target.Service) error {
-	if s.envFile(service) == "" {
+func (s *Subject) forgetOriginals(r *running) error {
+	if s.envFile(r) == "" {
 		return nil
 	}
-	variables, err := s.setVariables(service)
+	variables, err := s.setVariables(r)
 	if err != nil || len(variables) > 0 {
 		return err
 	}
-	args, err := s.setArguments(service)
+	args, err := s.setArguments(r)
 	if err != nil || args != nil {
 		return err
 	}
-	if err := os.Remove(s.originalFile(service)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("forgetting how service %s was started: %w", service.Name, err)
+	if err := os.Remove(s.originalFile(r)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forgetting how service %s was started: %w", r.Name, err)
 	}
 	return nil
 }

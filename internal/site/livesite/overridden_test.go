@@ -23,7 +23,7 @@ func overridden(t *testing.T, dir string, spec process.Spec) (*Subject, *running
 	if err := os.MkdirAll(s.envFolder(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return s, &running{Service: &target.Service{Name: "app", Role: iikanji.RoleApp}, spec: spec}
+	return s, &running{Service: &target.Service{Name: "app", Role: iikanji.RoleApp}, origin: &process.Origin{Spec: spec}}
 }
 
 // TestOriginals: a later process of iikanji finds the app with the variables and the
@@ -41,7 +41,7 @@ func TestOriginals(t *testing.T) {
 		t.Helper()
 		spec, err := s.specOf(r)
 		if err == nil {
-			err = s.forgetOriginals(r.Service)
+			err = s.forgetOriginals(r)
 		}
 		slices.Sort(spec.Env)
 		if err != nil || !slices.Equal(spec.Args, args) || !slices.Equal(spec.Env, env) {
@@ -50,23 +50,23 @@ func TestOriginals(t *testing.T) {
 		return spec
 	}
 	started(s, r, found.Args, "A=1", "N=2")
-	write(s.envFile(r.Service), "# set\nN=5\nM=7\n")
-	write(s.argsFile(r.Service), `["serve","-w","4"]`+"\n")
+	write(s.envFile(r), "# set\nN=5\nM=7\n")
+	write(s.argsFile(r), `["serve","-w","4"]`+"\n")
 	changed := started(s, r, []string{"serve", "-w", "4"}, "A=1", "M=7", "N=5")
 
 	s, r = overridden(t, dir, changed)
-	write(s.envFile(r.Service), "# set\nN=6\nM=7\n")
+	write(s.envFile(r), "# set\nN=6\nM=7\n")
 	changed = started(s, r, []string{"serve", "-w", "4"}, "A=1", "M=7", "N=6")
 
 	s, r = overridden(t, dir, changed)
-	for _, path := range []string{s.envFile(r.Service), s.argsFile(r.Service)} {
+	for _, path := range []string{s.envFile(r), s.argsFile(r)} {
 		if err := os.Remove(path); err != nil {
 			t.Fatal(err)
 		}
 	}
 	started(s, r, found.Args, "A=1", "N=2")
 	started(s, r, found.Args, "A=1", "N=2") // once more, by the same process
-	if _, err := os.Stat(s.originalFile(r.Service)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(s.originalFile(r)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("what was kept is still there: %v", err)
 	}
 }
@@ -75,35 +75,18 @@ func TestOriginals(t *testing.T) {
 func TestOriginalsOfOthers(t *testing.T) {
 	dir := t.TempDir()
 	s, r := overridden(t, dir, process.Spec{Args: []string{"serve", "-w", "1"}, Env: []string{"N=2"}})
-	if err := os.WriteFile(s.envFile(r.Service), []byte("N=5\n"), 0o600); err != nil {
+	if err := os.WriteFile(s.envFile(r), []byte("N=5\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.specOf(r); err != nil {
 		t.Fatal(err)
 	}
 	s, r = overridden(t, dir, process.Spec{Args: []string{"serve", "-w", "9"}, Env: []string{"N=3"}})
-	if err := os.Remove(s.envFile(r.Service)); err != nil {
+	if err := os.Remove(s.envFile(r)); err != nil {
 		t.Fatal(err)
 	}
 	if spec, err := s.specOf(r); err != nil || !slices.Equal(spec.Env, []string{"N=3"}) || spec.Args[2] != "9" {
 		t.Errorf("started as %q with %q, %v", spec.Args, spec.Env, err)
-	}
-}
-
-// TestTitle: a script that has written a title over its command line is not ended.
-func TestTitle(t *testing.T) {
-	s, r := overridden(t, t.TempDir(), process.Spec{Path: "/usr/bin/ruby3.1", Args: []string{"puma 5.6.5 (tcp://127.0.0.1:80) [shop]", "", ""}})
-	var title *TitleError
-	if _, err := s.specOf(r); !errors.As(err, &title) || len(title.Hints()) == 0 {
-		t.Errorf("%v", err)
-	}
-	r.spec = process.Spec{Path: "/usr/bin/redis-server", Args: []string{"redis-server 127.0.0.1:6379"}}
-	if _, err := s.specOf(r); err != nil {
-		t.Errorf("a server that is no script: %v", err)
-	}
-	r.Engine = iikanji.EngineRedis
-	if _, err := s.specOf(r); !errors.As(err, &title) {
-		t.Errorf("a Redis that would listen elsewhere: %v", err)
 	}
 }
 
@@ -144,19 +127,21 @@ func TestRedisAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := m.Processes[first.Process.Pid]
-	if p == nil || !hasTitle(p.Args) {
-		t.Fatalf("no title: %+v", p)
+	o, err := process.Found(p)
+	if err != nil || o.Way.Err == nil {
+		t.Fatalf("no title: %+v, %v", p, err)
 	}
-	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, spec: process.Spec{Path: p.Program, Args: p.Args}}
+	defer o.Close()
+	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, origin: o}
 	r.askRedis(t.Context())
-	if len(r.notes) > 0 || titled(r) != nil || filepath.Base(r.spec.Path) != "redis-server" {
-		t.Fatalf("%q %q %v", r.spec.Path, r.spec.Args, r.notes)
+	if len(o.Notes) > 0 || o.Way.Err != nil || filepath.Base(o.Spec.Path) != "redis-server" {
+		t.Fatalf("%+v", o)
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = first.Wait()
-	start(r.spec.Path, r.spec.Args[1:]...)
+	start(o.Spec.Path, o.Spec.Args[1:]...)
 	for _, name := range names {
 		if got := setting(name); got != before[name] {
 			t.Errorf("%s is %q, was %q", name, got, before[name])

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -40,14 +43,14 @@ func (s *Subject) restartAlone(ctx context.Context, r *running) error {
 	r.expect(true)
 	defer r.expect(false)
 	if err := s.restart(ctx, r); err != nil {
-		return fmt.Errorf("restarting service %s: %w", r.Name, err)
+		return s.noteOutage(r, fmt.Errorf("restarting service %s: %w", r.Name, err))
 	}
 	r.begins()
 	if err := s.await(ctx, r); err != nil { // it may still run: the site's own scripts must find it
-		return joinErrors(err, s.writePID(r))
+		return s.noteOutage(r, joinErrors(err, s.writePID(r)))
 	}
 	s.watch(r)
-	return s.writePID(r)
+	return joinErrors(s.writePID(r), s.forgetOutage(r))
 }
 
 // restart ends and starts a service; it does not wait until it answers.
@@ -71,8 +74,15 @@ func (s *Subject) restart(ctx context.Context, r *running) error {
 	return s.byProcess(ctx, r)
 }
 
-// byProcess ends the process and starts it as it was found.
+// byProcess ends the process and starts it as it was found, or has it execute its program
+// again.
 func (s *Subject) byProcess(ctx context.Context, r *running) error {
+	if err := s.testStart(ctx, r); err != nil {
+		return err
+	}
+	if sig := r.origin.Way.Signal; sig != 0 {
+		return s.bySignal(ctx, r, sig)
+	}
 	spec, err := s.specOf(r)
 	if err != nil {
 		return err
@@ -86,7 +96,7 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	if held != nil {
 		pid, status, err = held.Go(ctx, spec)
 	} else {
-		pid, status, err = process.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.files)
+		pid, status, err = process.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.origin.Files)
 	}
 	if err != nil {
 		return err
@@ -98,7 +108,36 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	r.mu.Lock()
 	r.proc, r.status = p, status
 	r.mu.Unlock()
-	return s.forgetOriginals(r.Service)
+	r.started = &spec
+	return s.forgetOriginals(r)
+}
+
+// bySignal has a process execute its program again, and returns when the processes that it
+// had started have ended.
+func (s *Subject) bySignal(ctx context.Context, r *running, sig syscall.Signal) error {
+	p := r.process()
+	if p == nil || !p.Alive(s.host) {
+		return &NotRunningError{r.Name, "its process, which has ended"}
+	}
+	m, err := process.ReadMachine(s.host)
+	if err != nil {
+		return err
+	}
+	old := m.Children(p.PID)
+	if err := s.host.Signal(p.PID, sig); err != nil {
+		return err
+	}
+	for end := time.Now().Add(serviceWait); slices.ContainsFunc(old, func(c *process.Process) bool { return c.Alive(s.host) }); {
+		if time.Now().After(end) {
+			return fmt.Errorf("processes that it had started before still run %v after %s", serviceWait, unix.SignalName(sig))
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return nil
 }
 
 // byParent ends the process and waits for the one that its supervisor starts.
@@ -231,6 +270,13 @@ func (s *Subject) writePID(r *running) error {
 // Kill implements field.Subject. A service that iikanji starts itself is started
 // also if iikanji ends before it does so.
 func (s *Subject) Kill(ctx context.Context) error {
+	for _, name := range s.names { // before the first one is killed
+		if r := s.services[name]; r.origin != nil {
+			if err := r.mayEnd(); err != nil {
+				return err
+			}
+		}
+	}
 	var errs []error
 	for _, name := range s.names {
 		r := s.services[name]
@@ -260,7 +306,7 @@ func (s *Subject) kill(ctx context.Context, r *running) error {
 	if err != nil {
 		return err
 	}
-	held, err := process.Hold(ctx, *e, spec, r.files)
+	held, err := process.Hold(ctx, *e, spec, r.origin.Files)
 	if err != nil {
 		return err
 	}

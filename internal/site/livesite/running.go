@@ -21,10 +21,9 @@ import (
 // was found at first. A restart starts it as it was found at first.
 type running struct {
 	*target.Service
-	spec   process.Spec
-	files  [3]*os.File
-	notes  []string // what a restart cannot take over
-	script *process.Process
+	origin  *process.Origin // nil unless iikanji ends the process and starts it again
+	script  *process.Process
+	started *process.Spec // the last start by iikanji, of a process that it ended; nil for none
 	// act is locked for a restart: one at a time.
 	act sync.Mutex
 
@@ -63,8 +62,7 @@ func found(ctx context.Context, m *process.Machine, s *target.Service) (*running
 	if s.Method() != target.ByProcess {
 		return r, nil
 	}
-	r.spec, r.files, r.notes, err = process.Found(p)
-	if err != nil {
+	if r.origin, err = process.Found(p); err != nil {
 		return nil, fmt.Errorf("service %s: %w", s.Name, err)
 	}
 	r.askRedis(ctx)
@@ -73,9 +71,10 @@ func found(ctx context.Context, m *process.Machine, s *target.Service) (*running
 
 // askRedis asks a Redis how it is started: it has written a title over its command line,
 // and with that it would listen at its default port, for all. Where it does not answer, it
-// is not restarted; see titled.
+// is not restarted.
 func (r *running) askRedis(ctx context.Context) {
-	if r.Engine != iikanji.EngineRedis || !hasTitle(r.spec.Args) {
+	o := r.origin
+	if r.Engine != iikanji.EngineRedis || o.Way.Err == nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, oneAsk)
@@ -86,17 +85,25 @@ func (r *running) askRedis(ctx context.Context) {
 	}
 	program, args, err := facts.RedisStart(ctx, host.Local{}, network, address)
 	if err != nil {
-		r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: %v", err))
+		o.Notes = append(o.Notes, fmt.Sprintf("it cannot be started again: %v", err))
 		return
 	}
 	// A Redis that was found by PATH believes to be in its working folder.
-	for _, path := range []string{program, filepath.Join(filepath.Dir(r.spec.Path), filepath.Base(program))} {
-		if sameFile(path, r.spec.Path) {
-			r.spec.Path, r.spec.Args = path, args
+	for _, path := range []string{program, filepath.Join(filepath.Dir(o.Spec.Path), filepath.Base(program))} {
+		if sameFile(path, o.Spec.Path) {
+			o.Learn(path, args, "with the settings that it reports")
 			return
 		}
 	}
-	r.notes = append(r.notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s", program, r.spec.Path))
+	o.Notes = append(o.Notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s", program, o.Spec.Path))
+}
+
+// env is the environment with which the service was found; nil where iikanji does not start it.
+func (r *running) env() []string {
+	if r.origin == nil {
+		return nil
+	}
+	return r.origin.Spec.Env
 }
 
 func sameFile(a, b string) bool {
@@ -106,14 +113,6 @@ func sameFile(a, b string) bool {
 	}
 	other, err := os.Stat(b)
 	return err == nil && os.SameFile(one, other)
-}
-
-func (r *running) close() {
-	for _, f := range r.files {
-		if f != nil {
-			_ = f.Close()
-		}
-	}
 }
 
 // process is the process of this moment, nil if the service is down.

@@ -48,7 +48,7 @@ func (s *Subject) snapshots(ctx context.Context) ([]*snapshot, error) {
 			return nil, fmt.Errorf("finding the data folder of service %s: %w", name, err)
 		}
 		n.data = filepath.Clean(n.data)
-		if r.Method() != target.ByProcess && n.method != target.MethodDump {
+		if (r.Method() != target.ByProcess || r.mayEnd() != nil) && n.method != target.MethodDump {
 			n.method = target.MethodDump // only a server that iikanji starts itself can be held for a copy
 		}
 		if r.Database.Schema == "" {
@@ -327,7 +327,7 @@ func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 		return &NotRunningError{r.Name, "its process, which has ended"}
 	}
 	e.Wait = databaseWait
-	held, err := process.Hold(ctx, *e, spec, r.files)
+	held, err := process.Hold(ctx, *e, spec, r.origin.Files)
 	if err != nil {
 		return fmt.Errorf("stopping service %s: %w", r.Name, err)
 	}

@@ -91,8 +91,10 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 			missing = append(missing, err)
 			continue
 		}
-		for _, note := range r.notes {
-			o.Progress(fmt.Sprintf("service %s: %s", service.Name, note))
+		if r.origin != nil {
+			for _, note := range r.origin.Notes {
+				o.Progress(fmt.Sprintf("service %s: %s", service.Name, note))
+			}
 		}
 		s.names = append(s.names, service.Name)
 		s.services[service.Name] = r
@@ -113,7 +115,9 @@ func (s *Subject) Close() error {
 		errs = append(errs, db.Close())
 	}
 	for _, r := range s.services {
-		r.close()
+		if r.origin != nil {
+			r.origin.Close()
+		}
 	}
 	return errors.Join(errs...)
 }
@@ -211,11 +215,11 @@ func (s *Subject) sensorLog(service string) string {
 
 // envFile is the file with variables that changes set for a service; "" where
 // iikanji does not start the service itself.
-func (s *Subject) envFile(service *target.Service) string {
-	if service.Method() != target.ByProcess || service.Role != iikanji.RoleApp {
+func (s *Subject) envFile(r *running) string {
+	if r.origin == nil || r.origin.Way.Err != nil || r.origin.Way.Signal != 0 || r.Role != iikanji.RoleApp {
 		return ""
 	}
-	return filepath.Join(s.envFolder(), service.Name+".env")
+	return filepath.Join(s.envFolder(), r.Name+".env")
 }
 
 func (s *Subject) envFolder() string { return filepath.Join(s.options.Dir, "env") }

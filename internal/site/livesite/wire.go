@@ -55,7 +55,7 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 		svc.Check = func(ctx context.Context, path string) error { return s.CheckConfig(ctx, r.Name, path) }
 		svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, r.Name) }
 	case r.Role == iikanji.RoleApp:
-		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r.Service), s.argsFile(r.Service), r.spec.Env
+		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r), s.argsFile(r), r.env()
 		if s.buildable(r.Service) {
 			svc.Source, svc.Package = r.App.Source, r.App.Package
 			svc.Build = func(ctx context.Context, dir string) error { return s.compile(ctx, r, dir) }

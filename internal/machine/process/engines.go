@@ -1,0 +1,106 @@
+package process
+
+import (
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
+)
+
+// An engine is what one kind of software needs to be started again. A program of another
+// engine is started with the command line that the kernel shows.
+type engine struct {
+	title string // the begin of the title of its root process
+	// arguments reads the command line that is in a title, with the program's name first.
+	arguments func(h host.Host, p *Process, env []string) ([]string, bool)
+	// test has the options with which the program tests its configuration; args is the
+	// command line, or the title where that is not in it.
+	test func(args []string) []string
+	// overwrites: its title is longer than its command line and has overwritten its
+	// environment.
+	overwrites bool
+	// again is a signal at which the root process executes its program again, with the
+	// command line, the environment and the sockets that it has kept; 0 for none.
+	again syscall.Signal
+}
+
+// engines by the name of the software.
+var engines = map[string]engine{
+	// What the master of nginx passes on to its workers is set by the directive env.
+	"nginx":   {title: "nginx: master process ", arguments: nginxArguments, test: func(args []string) []string { return append([]string{"-t", "-q"}, args[1:]...) }, overwrites: true},
+	"php-fpm": {title: "php-fpm: master process (", test: fpmTest, again: syscall.SIGUSR2},
+	"unicorn": {title: "unicorn", arguments: unicornArguments},
+}
+
+// engineOf finds the engine of a process that shows a title.
+func engineOf(p *Process) (engine, bool) {
+	for _, e := range engines {
+		if strings.HasPrefix(p.Command(), e.title) {
+			return e, true
+		}
+	}
+	return engine{}, false
+}
+
+// fpmTest tests the file that the title of a php-fpm names. -R also accepts a file with a
+// pool of root, which the running one may have been told to accept.
+func fpmTest(args []string) []string {
+	_, rest, _ := strings.Cut(strings.Join(args, " "), "(")
+	return []string{"-t", "-R", "-y", strings.TrimSuffix(rest, ")")}
+}
+
+// nginxArguments returns the command line of an nginx master, which is in its title.
+func nginxArguments(_ host.Host, p *Process, _ []string) ([]string, bool) {
+	_, rest, _ := strings.Cut(p.Command(), "master process ")
+	args := withValues(strings.Fields(rest))
+	return args, len(args) > 0
+}
+
+// withValues joins the words of values: the title of "nginx -g 'daemon off;'" has no
+// quotes. The value of an option extends to the next option.
+func withValues(words []string) []string {
+	var out []string
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		out = append(out, word)
+		if i == 0 || len(word) < 2 || word[0] != '-' || !strings.Contains("pcegs", word[1:2]) {
+			continue
+		}
+		value := word[2:]
+		if value == "" {
+			out = append(out, "")
+		}
+		for ; i+1 < len(words) && !optionOfNginx(words[i+1]); i++ {
+			if value = out[len(out)-1]; value != "" {
+				value += " "
+			}
+			out[len(out)-1] = value + words[i+1]
+		}
+	}
+	return out
+}
+
+func optionOfNginx(word string) bool {
+	return len(word) > 1 && word[0] == '-' && strings.Contains("?hvVtTqspceg", word[1:2])
+}
+
+// unicornArguments returns the command line of a unicorn master, whose title has the name of
+// its script and all arguments: "unicorn master -c unicorn.rb". Ruby has overwritten the
+// interpreter and the path of the script, which is searched as its shell did.
+func unicornArguments(h host.Host, p *Process, env []string) ([]string, bool) {
+	words := strings.Fields(p.Command())
+	if len(words) < 2 || !strings.HasPrefix(words[0], "unicorn") || words[1] != "master" || !strings.HasPrefix(filepath.Base(p.Program), "ruby") {
+		return nil, false
+	}
+	for _, kv := range env {
+		paths, ok := strings.CutPrefix(kv, "PATH=")
+		for _, dir := range filepath.SplitList(paths) {
+			script := filepath.Join(dir, words[0])
+			if info, err := h.Stat(script); ok && filepath.IsAbs(dir) && err == nil && info.Mode().IsRegular() {
+				return append([]string{p.Program, script}, words[2:]...), true
+			}
+		}
+	}
+	return nil, false
+}
