@@ -44,7 +44,7 @@ type collector struct {
 	formats           []string          // of the inputs, each once
 	cutOff            []string          // errors of inputs that ended early
 	carried           []string          // what carried the logs: unwrapped
-	counts            [16]int64         // events by flag
+	counts            [32]int64         // events by flag
 
 	groups  groups
 	sums    sums // digests that a server has summed
@@ -192,7 +192,7 @@ func (c *collector) event(ev *event) {
 
 // note counts flags for the notes of the profile.
 func (c *collector) note(fl flags) {
-	if fl&(flagRoutine|flagRate|flagOpen) == 0 {
+	if fl&(flagRoutine|flagRate|flagOpen|flagClock) == 0 {
 		return
 	}
 	for i := range c.counts {

@@ -12,7 +12,7 @@ import (
 type durations struct {
 	c       *collector
 	pending map[uint64]*pendingStatement // by process id
-	bind    map[uint64]int64             // time of the bind before an execution, in ns
+	before  map[uint64]*pendingStatement // by process id: a bind or a plan
 }
 
 // A pendingStatement is a statement whose duration has not come yet. It keeps a
@@ -24,17 +24,12 @@ type pendingStatement struct {
 }
 
 func newDurations(c *collector) *durations {
-	return &durations{c: c, pending: map[uint64]*pendingStatement{}, bind: map[uint64]int64{}}
+	return &durations{c: c, pending: map[uint64]*pendingStatement{}, before: map[uint64]*pendingStatement{}}
 }
 
 // event handles an event of a PostgreSQL log.
 func (d *durations) event(ev *event) {
 	switch ev.kind {
-	case kindBind:
-		if len(d.bind) < maxThreads {
-			d.bind[ev.thread] = ev.query
-		}
-		return
 	case kindDuration:
 		p := d.pending[ev.thread]
 		if p == nil {
@@ -49,22 +44,48 @@ func (d *durations) event(ev *event) {
 	if p := d.pending[ev.thread]; p != nil {
 		d.flush(p)
 	}
-	if ev.flags&flagUntimed != 0 {
-		d.keep(ev)
-		return
+	switch {
+	case ev.flags&(flagBind|flagPlan) != 0:
+		d.join(ev, true)
+		d.before[ev.thread] = d.copyOf(ev)
+	case ev.flags&flagUntimed != 0:
+		if len(d.pending) >= maxThreads {
+			d.flushAll()
+		}
+		d.pending[ev.thread] = d.copyOf(ev)
+	default:
+		if ev.kind != kindPrepare {
+			d.join(ev, false)
+		}
+		d.c.event(ev)
 	}
-	if ev.kind != kindPrepare {
-		ev.query += d.bind[ev.thread]
-		delete(d.bind, ev.thread)
-	}
-	d.c.event(ev)
 }
 
-// keep copies a statement until its duration comes.
-func (d *durations) keep(ev *event) {
-	if len(d.pending) >= maxThreads {
-		d.flushAll()
+// join handles the bind or plan before an event of the same process. If both are about
+// one execution, the time of a bind is added to it, and a plan, which has the same time
+// again, is left out. Otherwise it counts by itself: the execution was too fast to be
+// logged.
+func (d *durations) join(ev *event, only bool) {
+	p := d.before[ev.thread]
+	if p == nil {
+		if only && len(d.before) >= maxThreads {
+			d.flushBefore()
+		}
+		return
 	}
+	delete(d.before, ev.thread)
+	same := p.ev.digest == ev.digest
+	switch {
+	case same && p.ev.flags&flagPlan != 0 && !only:
+	case same && p.ev.flags&flagBind != 0 && ev.flags&flagBind == 0:
+		ev.query += p.ev.query
+	default:
+		d.count(p)
+	}
+}
+
+// copyOf copies a statement until the rest of what the log says of it comes.
+func (d *durations) copyOf(ev *event) *pendingStatement {
 	p := &pendingStatement{ev: *ev, line: d.c.lineOf(ev)}
 	own := func(s span, most int) span {
 		from := len(p.data)
@@ -73,7 +94,7 @@ func (d *durations) keep(ev *event) {
 		return span{int32(from), int32(len(p.data))}
 	}
 	p.ev.sql, p.ev.user, p.ev.db, p.ev.host = own(ev.sql, maxExample+1), own(ev.user, 128), own(ev.db, 128), own(ev.host, 128)
-	d.pending[ev.thread] = p
+	return p
 }
 
 // flush counts a statement, with or without its duration.
@@ -82,6 +103,12 @@ func (d *durations) flush(p *pendingStatement) {
 	if p.ev.flags&flagUntimed != 0 {
 		d.c.untimed++
 	}
+	d.join(&p.ev, false)
+	d.count(p)
+}
+
+// count counts a statement that was kept.
+func (d *durations) count(p *pendingStatement) {
 	before := d.c.batch
 	d.c.batch = &batch{data: p.data}
 	p.ev.fileLine = p.line
@@ -89,10 +116,20 @@ func (d *durations) flush(p *pendingStatement) {
 	d.c.batch = before
 }
 
-// flushAll counts all statements whose duration has not come, in the order of the
-// log.
+// flushAll counts all statements whose duration has not come, and binds and plans that
+// no execution followed, in the order of the log.
 func (d *durations) flushAll() {
-	for _, p := range slices.SortedFunc(maps.Values(d.pending), func(a, b *pendingStatement) int { return cmp.Compare(a.line, b.line) }) {
+	for _, p := range slices.SortedFunc(maps.Values(d.pending), byLine) {
 		d.flush(p)
 	}
+	d.flushBefore()
 }
+
+func (d *durations) flushBefore() {
+	for _, p := range slices.SortedFunc(maps.Values(d.before), byLine) {
+		delete(d.before, p.ev.thread)
+		d.count(p)
+	}
+}
+
+func byLine(a, b *pendingStatement) int { return cmp.Compare(a.line, b.line) }

@@ -1,6 +1,9 @@
 package slowlog
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 var (
 	userHost  = []byte("# User@Host: ")
@@ -26,7 +29,8 @@ func startsEntry(data []byte, p int) bool {
 		return false
 	}
 	switch next := b[nl+1:]; {
-	case bytes.HasPrefix(next, []byte("# Query_time: ")), bytes.HasPrefix(next, []byte("# Thread_id: ")), bytes.HasPrefix(next, []byte("# Schema: ")):
+	case bytes.HasPrefix(next, []byte("# Query_time: ")), bytes.HasPrefix(next, []byte("# Thread_id: ")), bytes.HasPrefix(next, []byte("# Schema: ")),
+		bytes.HasPrefix(next, []byte("# Conn_ID: ")), bytes.HasPrefix(next, []byte("# Session_alias: ")): // TiDB
 		return true
 	}
 	return false
@@ -56,6 +60,7 @@ type parser struct {
 	// time is the time of the # Time: line before the next entry, 0 for none. MySQL
 	// 5.7 and later write one before each entry, other servers one per second.
 	time int64
+	tidb bool // the entry is one of TiDB, which writes no SET timestamp
 	cut  bool // the last entry is longer than the block
 	rest int  // beginning of an unfinished entry after the one that next read; 0 for none
 }
@@ -64,6 +69,7 @@ type parser struct {
 // reason if the entry cannot be read, "" otherwise.
 func (p *parser) next(ev *event) (why string) {
 	*ev = event{start: int32(p.pos), at: p.time}
+	p.tidb = false
 	p.time, p.rest = 0, 0
 	body, why := p.header(ev)
 	if why != "" {
@@ -116,6 +122,7 @@ func (p *parser) tail(end int, ev *event) int {
 
 // tailTime removes a # Time: line at the end.
 func (p *parser) tailTime(end int, ev *event) int {
+	end = p.tailTiDB(end, ev)
 	from := max(end-48, int(ev.start))
 	for {
 		i := bytes.IndexByte(p.data[from:end], '#')
@@ -135,6 +142,23 @@ func (p *parser) tailTime(end int, ev *event) int {
 		}
 		from++
 	}
+}
+
+// tidbLines begin the lines that TiDB writes between the # Time: line and that of the
+// user.
+var tidbLines = [][]byte{[]byte("# Txn_start_ts: "), []byte("# Keyspace_name: "), []byte("# Keyspace_ID: ")}
+
+// tailTiDB removes these lines at the end.
+func (p *parser) tailTiDB(end int, ev *event) int {
+	for end > int(ev.start) && p.data[end-1] == '\n' {
+		from := bytes.LastIndexByte(p.data[ev.start:end-1], '\n') + 1 + int(ev.start)
+		line := p.data[from:end]
+		if line[0] != '#' || !slices.ContainsFunc(tidbLines, func(begin []byte) bool { return bytes.HasPrefix(line, begin) }) {
+			return end
+		}
+		end = from
+	}
+	return end
 }
 
 // tailHeader removes the header of a server start at the end.
@@ -164,7 +188,7 @@ func (p *parser) preamble(at int, ev *event) (int, string) {
 	data := p.data
 	if at+4 < len(data) && data[at] == 'u' && string(data[at:at+4]) == "use " {
 		nl := bytes.IndexByte(data[at:], '\n')
-		if nl > 5 && data[at+nl-1] == ';' && p.isPreamble(at+nl+1) {
+		if nl > 5 && data[at+nl-1] == ';' && (p.tidb || p.isPreamble(at+nl+1)) {
 			ev.db = span{int32(at + 4), int32(at + nl - 1)}
 			ev.flags |= flagUse
 			if n := at + nl - 2; data[at+4] == '`' && data[n] == '`' && n > at+4 {

@@ -29,7 +29,7 @@ type span struct{ from, to int32 }
 
 func (s span) of(data []byte) []byte { return data[s.from:s.to] }
 
-type flags uint16
+type flags uint32
 
 const (
 	flagFullScan flags = 1 << iota
@@ -47,5 +47,8 @@ const (
 	flagUntimed   // the duration comes in an entry of its own
 	flagQueryPlan // the entry has fields of the query plan
 	flagNone      // not an entry: only its other flags count
+	flagBind      // PostgreSQL: the bind of a statement, in which the server plans it
+	flagPlan      // PostgreSQL: a plan of auto_explain, with the time of the statement
+	flagClock     // the clock was set back in it: its time counts as 0
 	flagCached    // answered by the query cache, without reading a table
 )

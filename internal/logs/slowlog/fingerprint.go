@@ -18,6 +18,8 @@ import (
 //   - Numbers, strings, and NULL, TRUE and FALSE in place of a value become ?.
 //   - An IN list of values becomes (?+), as does a row of VALUES; further rows are
 //     dropped.
+//   - Equal items of other IN lists, equal branches of a CASE, and equal arms of a UNION
+//     beyond the second are dropped.
 //   - LIMIT a, b and LIMIT a OFFSET b become LIMIT ?.
 //   - Comments are dropped, but optimizer hints and version comments count as
 //     text, and a comment after COMMIT or ROLLBACK stays as a tag (committag.go).
@@ -36,6 +38,8 @@ type Fingerprinter struct {
 	word   int // beginning of the last word in out
 	sign   sign
 	limit  int // end of the last LIMIT ? in out; 0 for none
+	unions int // words UNION
+	whens  int // words WHEN
 	frames []frame
 	depth  int // of parentheses, also of those beyond the frames
 
@@ -112,6 +116,7 @@ func Digest(fingerprint []byte) uint64 { return tally.Hash(fingerprint, 0) }
 func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
 	f.in, f.pos, f.out, f.prev, f.word, f.limit = sql, 0, f.out[:0], tokNone, 0, 0
 	f.frames, f.depth, f.sign = f.frames[:0], 0, sign{}
+	f.unions, f.whens = 0, 0
 	f.values, f.unclosed, f.lead = 0, false, -1
 	f.place, f.afterFor, f.escapes = noTable, false, f.Dialect == MySQL
 	for f.pos < len(f.in) && len(f.out) < maxFingerprint {
@@ -123,6 +128,9 @@ func (f *Fingerprinter) Fingerprint(sql []byte) []byte {
 	}
 	for n := len(f.out); n > 0 && (f.out[n-1] == ';' || f.out[n-1] == ' '); n-- {
 		f.out = f.out[:n-1]
+	}
+	if f.unions > 1 || f.whens > 1 {
+		f.foldRepeats()
 	}
 	if f.lead >= 0 && (string(f.out) == "commit" || string(f.out) == "rollback") {
 		f.tag(f.lead)
@@ -312,6 +320,9 @@ func (f *Fingerprinter) shut(fr frame) {
 	empty := len(f.out)-1 == fr.start
 	if fr.values && !empty && fr.role != framePlain {
 		f.out = append(f.out[:fr.start], "?+)"...)
+	}
+	if fr.role == frameIn && !fr.values {
+		f.foldItems(fr.start)
 	}
 	if fr.role == frameValues {
 		f.skipRows()

@@ -84,6 +84,12 @@ func (f *Fingerprinter) readWord() {
 	f.space()
 	f.word = len(f.out)
 	f.appendLower(w)
+	switch string(f.out[f.word:]) {
+	case "union":
+		f.unions++
+	case "when":
+		f.whens++
+	}
 	before := f.prev
 	f.pos, f.prev = p, tokWord
 	if f.FoldTables {

@@ -12,6 +12,7 @@ const (
 	formatMariaDB = "MariaDB slow log"
 	formatMySQL   = "MySQL slow log"
 	formatPercona = "Percona Server slow log"
+	formatTiDB    = "TiDB slow log"
 
 	formatGeneral  = "MySQL general log"
 	formatPostgres = "PostgreSQL log"
@@ -41,6 +42,8 @@ func detect(head []byte) string {
 	switch {
 	case has("\n# Thread_id: ") && has("QC_hit: "):
 		return formatMariaDB
+	case has("\n# Conn_ID: "):
+		return formatTiDB
 	case has("\n# Schema: "), has("Log_slow_rate_type: "):
 		return formatPercona
 	}
@@ -63,8 +66,9 @@ func detectOther(head []byte) string {
 	return detectHeader(head)
 }
 
-// looksLikeStderr reports whether a line of head is a message of PostgreSQL with a
-// time or a process id in its prefix.
+// looksLikeStderr reports whether a line of head is a message of PostgreSQL: its prefix
+// has a time or a process id, or it is about a statement and its prefix names a user, a
+// database or a client, or is empty.
 func looksLikeStderr(head []byte) bool {
 	p := 0
 	if !startsPostgres(head, 0) {
@@ -74,10 +78,17 @@ func looksLikeStderr(head []byte) bool {
 	}
 	line, _, _ := bytes.Cut(head[p:], []byte{'\n'})
 	line = line[:min(len(line), aheadPostgres)]
-	from, _, _ := pgSeverity(line)
+	from, to, _ := pgSeverity(line)
 	var r pgRecord
 	pgPrefix(line[:from], &r)
-	return r.at != 0 || r.pid != 0
+	if r.at != 0 || r.pid != 0 {
+		return true
+	}
+	if from > 0 && r.user == nil && r.db == nil && r.host == nil {
+		return false
+	}
+	_, ok := parsePGMessage(line[min(to+3, len(line)):])
+	return ok
 }
 
 // looksLikeJSONLog reports whether the first line is a message of a jsonlog.

@@ -16,16 +16,20 @@ func (p *parser) header(ev *event) (end int, why string) {
 	}
 	p.who(at+len(userHost), at+nl, ev)
 	timed := false
-	for at += nl + 1; at < len(data) && data[at] == '#'; at += nl + 1 {
+	for at += nl + 1; at < len(data) && (data[at] == '#' || isBareHeader(data[at:])); at += nl + 1 {
 		nl = bytes.IndexByte(data[at:], '\n')
 		if nl < 0 {
 			return at, whyCut
+		}
+		if data[at] != '#' {
+			p.fields(at+2, at+nl, ev)
+			continue
 		}
 		if nl < 4 {
 			continue // "#" around explain lines
 		}
 		switch data[at+2] {
-		case 'Q', 'T', 'S', 'R', 'B', 'F', 'L':
+		case 'Q', 'T', 'S', 'R', 'B', 'F', 'L', 'C', 'D':
 			timed = p.fields(at+2, at+nl, ev) || timed
 		case 'U':
 			if startsEntry(data, at) {
@@ -41,6 +45,12 @@ func (p *parser) header(ev *event) (end int, why string) {
 		return at, whyNone
 	}
 	return at, untimed(timed)
+}
+
+// isBareHeader reports whether a line is a header line that lost its #, as Percona Server
+// 8.0 writes the counts of temporary tables.
+func isBareHeader(b []byte) bool {
+	return len(b) > 4 && b[0] == ' ' && b[1] == ' ' && b[2] == 'T' && bytes.HasPrefix(b[2:], []byte("Tmp_tables: "))
 }
 
 func untimed(timed bool) string {
@@ -124,10 +134,15 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	switch string(key) {
 	case "Query_time":
 		t, ok := parseSeconds(v)
-		ev.query = t
+		ev.flag(t > maxDuration, flagClock)
+		if t <= maxDuration {
+			ev.query = t
+		}
 		return ok
 	case "Lock_time":
-		ev.lock, _ = parseSeconds(v)
+		if t, _ := parseSeconds(v); t <= maxDuration {
+			ev.lock = t
+		}
 	case "Rows_sent":
 		ev.sent = digits(v)
 	case "Rows_examined":
@@ -136,9 +151,11 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 		ev.affected = digits(v)
 	case "Bytes_sent":
 		ev.bytes = digits(v)
+	case "Conn_ID":
+		ev.thread, p.tidb = uint64(digits(v)), true
 	case "Thread_id":
 		ev.thread = uint64(digits(v))
-	case "Schema":
+	case "Schema", "DB":
 		ev.db = span{at, at + int32(len(v))}
 	case "Errno", "Last_errno", "Killed":
 		ev.flag(digits(v) > 0, flagError)
@@ -175,6 +192,10 @@ func (p *parser) field(key, v []byte, at int32, ev *event) bool {
 	}
 	return false
 }
+
+// maxDuration is the longest time of a statement that is believed, in ns: ten years. A
+// clock that was set back in a statement makes the server write one near 2^64 µs.
+const maxDuration = 10 * 365 * 86400 * 1e9
 
 func (ev *event) flag(is bool, f flags) {
 	if is {

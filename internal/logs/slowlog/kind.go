@@ -21,7 +21,6 @@ const (
 	kindClose
 	kindQuit // also all other commands that end a session
 	kindPing
-	kindBind     // PostgreSQL: the bind before an execution
 	kindDuration // PostgreSQL: the duration of the statement before
 )
 

@@ -40,6 +40,7 @@ func (c *collector) notes() []string {
 	say(c.errors, "%d statements failed: PostgreSQL logs no duration for them, so they are not counted")
 	say(c.untimed, "%d statements have no duration in the log: their time counts as 0; set log_min_duration_statement=0, or log_duration=on with log_statement='all'")
 	say(c.loneDurations, "%d durations have no statement in the log and are not counted: they are those of parse and bind, or log_duration=on lacks log_statement='all'")
+	say(c.counts[bit(flagClock)], "%d statements have a time of more than ten years, because the clock was set back: it counts as 0")
 	say(c.counts[bit(flagRate)], "%d entries come from a server that logs a sample (log_slow_rate_limit): counts and sums are of the sample")
 	say(c.counts[bit(flagRoutine)], "%d statements ran inside stored routines: the time of the CALL includes theirs")
 	say(c.counts[bit(flagOpen)], "%d statements end inside a string: they are cut off, or contain a line that looks like an entry")

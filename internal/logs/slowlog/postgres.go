@@ -2,6 +2,7 @@ package slowlog
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/tally"
@@ -63,8 +64,6 @@ func (b *batch) addPostgres(r *pgRecord, fp *Fingerprinter) {
 		sql = prepareCommand
 		fp.out = append(append(fp.out[:0], adminPrefix...), "Prepare"...)
 		ev.digest = Digest(fp.out)
-	case m.verb == "bind":
-		ev.kind, sql = kindBind, nil
 	case m.verb == "":
 		ev.kind, sql = kindDuration, nil
 	default:
@@ -75,6 +74,8 @@ func (b *batch) addPostgres(r *pgRecord, fp *Fingerprinter) {
 		ev.digest, ev.values = Digest(text), fp.values
 		ev.kind = kindOf(text, sql)
 		ev.flag(fp.unclosed, flagOpen)
+		ev.flag(m.verb == "bind", flagBind)
+		ev.flag(m.verb == "plan", flagPlan)
 	}
 	ev.sql = b.addText(sql)
 	if params, ok := cutParameters(detail); ok && m.verb != "parse" && len(sql) > 0 {
@@ -118,7 +119,7 @@ func preparedText(prepare []byte) []byte {
 type pgMessage struct {
 	took  int64 // ns
 	timed bool
-	verb  string // statement, parse, bind, execute; "" for a duration alone
+	verb  string // statement, parse, bind, execute, plan; "" for a duration alone
 	sql   []byte
 }
 
@@ -140,18 +141,61 @@ func parsePGMessage(msg []byte) (m pgMessage, ok bool) {
 			return m, true
 		}
 	}
-	if sql, found := bytes.CutPrefix(msg, []byte("statement: ")); found {
+	if sql, found := cutVerb(msg, "statement:"); found {
 		m.verb, m.sql = "statement", sql
 		return m, true
+	}
+	if plan, found := cutVerb(msg, "plan:"); found && m.timed {
+		m.verb, m.sql = "plan", queryOfPlan(plan)
+		return m, len(m.sql) > 0
 	}
 	for _, verb := range [...]string{"execute", "parse", "bind"} {
 		if len(msg) <= len(verb) || string(msg[:len(verb)]) != verb || msg[len(verb)] != ' ' {
 			continue
 		}
-		if _, sql, found := bytes.Cut(msg, []byte(": ")); found {
-			m.verb, m.sql = verb, sql
-			return m, true
+		if name := bytes.IndexByte(msg, ':'); name >= 0 {
+			if sql, found := cutVerb(msg[name:], ":"); found {
+				m.verb, m.sql = verb, sql
+				return m, true
+			}
 		}
 	}
 	return m, false
+}
+
+// cutVerb removes a word from a message and the white space behind it. A shipper that
+// strips blanks at the ends of lines leaves the line end only.
+func cutVerb(msg []byte, word string) (rest []byte, ok bool) {
+	rest, ok = bytes.CutPrefix(msg, []byte(word))
+	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\n' && rest[0] != '\r' {
+		return nil, false
+	}
+	return bytes.TrimLeft(rest, " \t\r\n"), true
+}
+
+// queryOfPlan returns the statement of a plan that auto_explain logged, as text or as
+// JSON; nil if there is none.
+func queryOfPlan(plan []byte) []byte {
+	if rest, ok := bytes.CutPrefix(plan, []byte("Query Text: ")); ok {
+		end := 0
+		for end < len(rest) {
+			next := len(rest)
+			if i := bytes.IndexByte(rest[end:], '\n'); i >= 0 {
+				next = end + i + 1
+			}
+			line := bytes.TrimSpace(rest[end:next])
+			if end > 0 && (bytes.Contains(line, []byte("  (cost=")) || bytes.HasPrefix(line, []byte("Query Parameters: "))) {
+				break
+			}
+			end = next
+		}
+		return bytes.TrimSpace(rest[:end])
+	}
+	var object struct {
+		Text string `json:"Query Text"`
+	}
+	if json.Unmarshal(plan, &object) != nil {
+		return nil
+	}
+	return []byte(object.Text)
 }
