@@ -10,6 +10,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ast/inspector"
 	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 var fileOpenedPerRequest = Lever{Code: "APP218", Title: "a SQLite file is opened for each request",
@@ -52,7 +54,7 @@ func (l *fileOpens) visit(c inspector.Cursor) {
 	if l.closes == 0 {
 		return // it may be opened once, and be kept
 	}
-	p := place{node: call, what: fmt.Sprintf("each call of %s opens a SQLite file", declName(opener)), how: "keep the file open, and open it again when another file has its name", proof: Tested}
+	p := place{node: call, what: fmt.Sprintf("each call of %s opens a SQLite file", goapp.FuncName(opener)), how: "keep the file open, and open it again when another file has its name", proof: Tested}
 	if ok {
 		if edits, ok := l.edits(call, opener, closed); ok {
 			p.fixes = suggested("Keep the files open", edits)

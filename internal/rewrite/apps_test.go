@@ -114,7 +114,7 @@ func marks(t *testing.T, dir string) (fires, still map[string]bool) {
 			}
 			for _, m := range mark.FindAllStringSubmatch(fd.Doc.Text(), -1) {
 				for _, code := range strings.Fields(m[2]) {
-					map[string]map[string]bool{"Fires": fires, "Lookalike": still}[m[1]][declName(fd)+" "+code] = true
+					map[string]map[string]bool{"Fires": fires, "Lookalike": still}[m[1]][goapp.FuncName(fd)+" "+code] = true
 				}
 			}
 		}

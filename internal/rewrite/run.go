@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"go/types"
 	"os"
 	"slices"
 
@@ -141,22 +140,9 @@ func funcName(p *packages.Package, pos token.Pos) string {
 		path, _ := astutil.PathEnclosingInterval(file, pos, pos)
 		for _, n := range path {
 			if d, ok := n.(*ast.FuncDecl); ok {
-				return declName(d)
+				return goapp.FuncName(d)
 			}
 		}
 	}
 	return ""
-}
-
-// declName is the name of a function with its receiver.
-func declName(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return d.Name.Name
-	}
-	switch t := d.Recv.List[0].Type.(type) {
-	case *ast.StarExpr:
-		return "(*" + types.ExprString(t.X) + ")." + d.Name.Name
-	default:
-		return types.ExprString(t) + "." + d.Name.Name
-	}
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
-	"github.com/iikanji/iikanji/internal/rewrite/gosource"
 )
 
 // A task is one plan: the rewrites in a copy of the source.
@@ -89,7 +88,7 @@ func (t *task) declares(h host.Host, dir string) error {
 		return nil
 	}
 	for _, d := range f.Decls {
-		if fn, ok := d.(*ast.FuncDecl); ok && gosource.FuncName(fn) == t.args.Func {
+		if fn, ok := d.(*ast.FuncDecl); ok && goapp.FuncName(fn) == t.args.Func {
 			return nil
 		}
 	}

@@ -3,6 +3,7 @@
 //   - load.go loads the packages of a module without the network.
 //   - edit.go applies edits of source text, with the imports that they need.
 //   - addition.go puts a package of ours into the module.
+//   - routes.go finds the routes and their handlers.
 //
 // Only Load has I/O. All else works on loaded source, or on texts.
 package goapp

@@ -35,7 +35,7 @@ func Facts(ctx context.Context, service, dir, pkg string, schema rewrite.Facts) 
 	if err != nil {
 		return nil, problems, fmt.Errorf("reading the packages of %s: %w", service, err)
 	}
-	handlers, others := handlersIn(res.Packages, of)
+	routes, others := goapp.Routes(res.Packages, of)
 	serves := func(file string) bool {
 		folder := filepath.Dir(filepath.Join(dir, filepath.FromSlash(file)))
 		return !slices.Contains(others, folder) && (of == nil || of[folder])
@@ -50,8 +50,8 @@ func Facts(ctx context.Context, service, dir, pkg string, schema rewrite.Facts) 
 			known = append(known, fact(service, iikanji.TopicSends, key, s))
 		}
 	}
-	for _, h := range handlers {
-		known = append(known, fact(service, iikanji.TopicHandler, h.Route, h.Handler))
+	for _, r := range routes {
+		known = append(known, fact(service, iikanji.TopicHandler, r.Route, iikanji.Handler{Func: r.Func, Reaches: r.Reaches}))
 	}
 	return known, problems, nil
 }

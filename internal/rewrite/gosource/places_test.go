@@ -85,41 +85,6 @@ func writeApp(t *testing.T, text string) string {
 	return dir
 }
 
-// TestHandlers: every registration is found with its whole path, and nothing else is.
-func TestHandlers(t *testing.T) {
-	got, err := Handlers(t.Context(), writeApp(t, app))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	reaches := map[string][]string{}
-	for _, h := range got {
-		lines = append(lines, h.Route+" "+h.Func)
-		reaches[h.Route] = h.Reaches
-	}
-	want := []string{"ANY /any app.page", "DELETE /items/:id main", "GET /api/admin/:id (*app).show", "GET /list (*app).list",
-		"GET /std/:id app.page", "GET /sub/page app.page"}
-	for _, w := range want {
-		if !slices.Contains(lines, w) {
-			t.Errorf("no %q in %q", w, lines)
-		}
-	}
-	if len(lines) != len(want)+1 || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "POST /v2/items/:id ") }) {
-		t.Errorf("%q", lines)
-	}
-	for _, f := range []string{"(*app).list", "(*app).show", "table.find", "clean"} {
-		if !slices.Contains(reaches["GET /list"], f) {
-			t.Errorf("GET /list does not reach %s: %q", f, reaches["GET /list"])
-		}
-	}
-	if slices.Contains(reaches["GET /list"], "(*app).create") {
-		t.Errorf("GET /list reaches %q", reaches["GET /list"])
-	}
-	if !slices.Contains(reaches["POST /v2/items/:id"], "(*app).create") {
-		t.Errorf("a wrapped handler reaches %q", reaches["POST /v2/items/:id"])
-	}
-}
-
 // TestFacts: the places of levers are facts with paths relative to the source; a
 // package with errors is a problem.
 func TestFacts(t *testing.T) {
