@@ -26,6 +26,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -36,6 +37,7 @@ const portsFiles = "../../arenas/isuports/files/"
 // vet and answer each request as the original does, on a MariaDB and SQLite files, but read
 // the visits of finished competitions only.
 func TestArenaBilling(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	dir, facts := arenaSource(t, "isuports", "sql/admin/10_schema.sql", "sql/tenant/10_schema.sql")

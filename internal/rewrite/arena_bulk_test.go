@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -27,6 +28,7 @@ const bulkSchema = "../../arenas/isuumo/files/mysql/db/0_Schema.sql"
 // per chunk. The rewritten app passes go vet, answers each upload as the original does,
 // and stores the same rows on a MariaDB.
 func TestArenaBulk(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	dir, facts := arenaSource(t, "isuumo", "mysql/db/0_Schema.sql")

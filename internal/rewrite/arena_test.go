@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestArena runs the levers over the app of a contest until nothing changes any
 // more: they fire at the known places, and the app compiles and passes go vet.
 func TestArena(t *testing.T) {
+	tier.Slow(t)
 	dir, facts := arenaSource(t, "isucondition", "sql/0_Schema.sql")
 	fixed := rewriteArena(t, dir, facts, func(h Hit) bool { return h.Code <= "APP205" && h.Proof == Proven && h.Promise == NoPromise })
 	want := []string{
@@ -33,6 +35,7 @@ func TestArena(t *testing.T) {
 // must test. A query cache is possible afterwards: the opening of the files is still
 // known to be one of files.
 func TestArenaFiles(t *testing.T) {
+	tier.Slow(t)
 	dir, facts := arenaSource(t, "isuports", "sql/admin/10_schema.sql", "sql/tenant/10_schema.sql")
 	fixed := rewriteArena(t, dir, facts, func(h Hit) bool { return h.Code != "APP214" && h.Promise != Freshness })
 	want := []string{

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // A sqlForm is one way to send a statement in Go source. Setup stands before the
@@ -303,6 +304,7 @@ func (f formLever) bodies() (forms []sqlForm, bodies []string) {
 // TestForms sends the statement of each lever in every form of database/sql and sqlx:
 // each place is rewritten, and the rewritten code has no type error.
 func TestForms(t *testing.T) {
+	tier.Slow(t)
 	root := t.TempDir()
 	stubs, err := filepath.Abs("testdata")
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // serving is a program with a main function that serves h.
@@ -78,6 +79,7 @@ func wrapped(t *testing.T, dir string, s *ServeSource, file, want string) {
 
 // TestServeEcho: an app of a contest, which uses echo.
 func TestServeEcho(t *testing.T) {
+	tier.Slow(t)
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../arenas/isublog/files/_go")); err != nil {
 		t.Fatal(err)

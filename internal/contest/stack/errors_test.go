@@ -235,6 +235,7 @@ func TestAppDies(t *testing.T) {
 }
 
 func TestDatabaseDies(t *testing.T) {
+	tier.Slow(t)
 	dir := shared(t)
 	s := bring(t, tiny(), Options{Dir: dir})
 	down(t, s)
@@ -272,6 +273,7 @@ func TestNotReady(t *testing.T) {
 }
 
 func TestNginxInvalid(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	conf := filepath.Join(s.Places().Conf, nginxConf)
 	appendTo(t, conf, "no_such_directive on;\n")

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // connect opens a keep-alive connection to nginx.
@@ -40,6 +42,7 @@ func connect(t *testing.T, s *Stack) func() (string, error) {
 // TestReload asserts that every connection opened after Reload gets the new
 // config, that no connection is refused meanwhile, and that the master stays.
 func TestReload(t *testing.T) {
+	tier.Slow(t)
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	master := s.Groups()[nginx][0]
 	conf := s.dir.path(confDir, "nginx.d", "test.conf")

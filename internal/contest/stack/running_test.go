@@ -4,6 +4,8 @@ import (
 	"maps"
 	"os"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // owner is not the name of a service.
@@ -58,6 +60,7 @@ func TestRunningSeesRestarts(t *testing.T) {
 // TestPassIsGoneAfterwards asserts that a drop-in of Pass is in force after a
 // restart. A stack that never removed it must leave nothing of it to the next stack.
 func TestPassIsGoneAfterwards(t *testing.T) {
+	tier.Slow(t)
 	dir := shared(t)
 	s := bring(t, tiny(), Options{Dir: dir})
 	was := value(t, s, "long_query_time")

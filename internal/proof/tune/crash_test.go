@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // errKilled is the panic value of a killed process in these tests.
@@ -124,6 +125,7 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 // runs the next search. The site must have exactly the changes in force, no proven
 // change may be lost, and all changes must be revertible.
 func TestTuneKilled(t *testing.T) {
+	tier.Slow(t)
 	meadowOf := func() (*meadow, *Tuner) {
 		m, tu := newMeadow(t, 7)
 		m.effects = map[string]float64{"big=1": math.Log(3), "big=2": math.Log(5), "some=1": 0.25}
@@ -207,6 +209,7 @@ func (i *interrupted) Perform(ctx context.Context, op iikanji.Op) error {
 // checks and of the last comparison, the site agrees with the journal, no change is
 // stuck, and the search can be continued.
 func TestTuneInterruptedWithin(t *testing.T) {
+	tier.Slow(t)
 	for stop := 1; ; stop++ {
 		m, tu := newMeadow(t, 2)
 		m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.15}
@@ -321,6 +324,7 @@ func (m *meadow) stages(h Store) (stages []iikanji.Stage) {
 // TestPutBack checks that changes that a killed comparison had reverted are applied
 // again without another search, and are kept.
 func TestPutBack(t *testing.T) {
+	tier.Slow(t)
 	m, tu := killedApart(t)
 	back, notes, err := PutBack(t.Context(), tu.History, tu.Acts)
 	if err != nil || len(back) != 3 || len(notes) > 0 {
@@ -344,6 +348,7 @@ func TestPutBack(t *testing.T) {
 // TestPutBackEdited checks that a place with a user edit is left alone. The other
 // changes are applied again, by a recovery or by the next search, which continues.
 func TestPutBackEdited(t *testing.T) {
+	tier.Slow(t)
 	for _, recovered := range []bool{true, false} {
 		m, tu := killedApart(t)
 		m.edit("x", "by hand")
@@ -371,6 +376,7 @@ func TestPutBackEdited(t *testing.T) {
 // TestTuneEdited checks that a user edit at the place of a change in force ends the
 // next search before its first run, with the difference.
 func TestTuneEdited(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 22)
 	m.effects["big=1"] = math.Log(3)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
@@ -405,6 +411,7 @@ func (b *broken) Perform(ctx context.Context, op iikanji.Op) error {
 // TestTuneStuck checks that the next search tries again to undo a stuck change, and
 // reports it if this fails again.
 func TestTuneStuck(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 2)
 	m.effects["big=1"] = math.Log(3)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 
 	"github.com/iikanji/iikanji"
@@ -22,6 +23,7 @@ import (
 // TestTuneStacked checks that a change with other changes built on it has no
 // drop-one check, and that such changes are reverted and applied in order.
 func TestTuneStacked(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 11)
 	m.effects = map[string]float64{"x=1": 0.8, "x=2": 1.6, "x=3": 2.4}
 	m.finds = func(on map[string]bool) []iikanji.Finding {
@@ -97,6 +99,7 @@ func TestTuneProvisionalFails(t *testing.T) {
 // fast lane which later runs do not confirm. The whole bundle must be undone with it and
 // tried again: without that part, the others have no proof.
 func TestTuneBundleOnProvisional(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 12)
 	tu.Options.Time = 270 * time.Second // too little for a trial of each
 	m.effects = map[string]float64{"luck=2": 0.05, "a=1": 0.05, "b=1": 0.05}
@@ -142,6 +145,7 @@ func TestTuneBundleOnProvisional(t *testing.T) {
 // TestTuneLimitMoves checks that a parked change is tried again when another
 // resource is the limit.
 func TestTuneLimitMoves(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 13)
 	m.effects = map[string]float64{"slow=1": 0.004, "big=1": math.Log(3)}
 	m.at = func(int) {
@@ -211,6 +215,7 @@ func TestTuneProposer(t *testing.T) {
 // TestTuneNeverCounts checks that a candidate whose runs are all void is given up,
 // also without a time limit.
 func TestTuneNeverCounts(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 15)
 	m.effects["some=1"] = 0.3
 	m.at = func(run int) {
@@ -257,6 +262,7 @@ func TestTuneFinalFails(t *testing.T) {
 // TestTuneTakenBack checks that the search begins again after all changes were
 // reverted by hand, and that a single change reverted by hand stays reverted.
 func TestTuneTakenBack(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 17)
 	m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.4}
 	m.finds = func(map[string]bool) []iikanji.Finding {
@@ -295,6 +301,7 @@ func TestTuneTakenBack(t *testing.T) {
 // TestJudgeTakenBack checks that a single trial after all changes were reverted by hand
 // returns its own attempt, although those of the search before it are dropped.
 func TestJudgeTakenBack(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 17)
 	m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.4}
 	m.finds = func(map[string]bool) []iikanji.Finding {
@@ -412,6 +419,7 @@ func TestTuneFails(t *testing.T) {
 // TestTuneFasterMachine makes the machine faster during a candidate's first run. The
 // incumbent's run right after is as fast, so the fast lane must not accept the change.
 func TestTuneFasterMachine(t *testing.T) {
+	tier.Slow(t)
 	for seed := range uint64(16) {
 		from := 9 + int(seed)%2 // during the candidate's run, or during the one right after
 		m, tu := newMeadow(t, 20+seed)

@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestTuneHarm checks that what helps in short runs and harms in those of the last
 // comparison does not stay, and that the outcome shows what was measured.
 func TestTuneHarm(t *testing.T) {
+	tier.Slow(t)
 	for _, c := range []struct {
 		name  string
 		long  float64 // effect on ln(score) in long runs

@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -130,6 +131,7 @@ func minuteSite(t *testing.T, seed uint64) (*slowSite, *Tuner) {
 // each of six searches, also where the remedy of a small cause fails the checks, and the
 // last comparison is complete.
 func TestLongRuns(t *testing.T) {
+	tier.Slow(t)
 	for seed := range uint64(6) {
 		s, tu := minuteSite(t, seed)
 		before, began := s.on(), s.now

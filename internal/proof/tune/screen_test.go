@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // TestTuneScreen screens many candidates in one factorial design. A few of them help.
@@ -62,6 +63,7 @@ func TestTuneScreen(t *testing.T) {
 // TestTuneScreenBroken: a candidate that breaks the site ends the screening, and
 // the others are found in smaller groups.
 func TestTuneScreenBroken(t *testing.T) {
+	tier.Slow(t)
 	m, tu := newMeadow(t, 51)
 	tu.Options.Time = 30 * time.Minute
 	m.effects = map[string]float64{"k1=1": 0.2}

@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // Environment of the process that is killed: its folder, and the step at which it
@@ -270,6 +271,7 @@ func doomedRecover(t *testing.T, root, what string, original map[string]string) 
 // at seeded steps, and at seeded times anywhere. After recover every byte of the
 // site is as the history records it, and after reverting all as in the beginning.
 func TestSearchKilled(t *testing.T) {
+	tier.Slow(t)
 	if root := os.Getenv(killedDir); root != "" {
 		doomedChild(t, root)
 		return

@@ -24,6 +24,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
@@ -255,6 +256,7 @@ const wrongAtBorder = `--- a/main.go
 // request of the load has, is undone with both answers shown; and the undoing of
 // everything restores the source to the byte.
 func TestSource(t *testing.T) {
+	tier.Slow(t)
 	if searchSource(t, 400*time.Millisecond) {
 		return
 	}

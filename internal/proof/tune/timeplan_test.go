@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // fixed are the options of a benchmarker whose runs cannot be shortened.
@@ -86,6 +87,7 @@ func TestPlanIsShown(t *testing.T) {
 // TestNineRuns: a limit that holds nine runs is used: three calibrate, and one sweep
 // without rewrites of source cures the two large causes that it can. The limit is kept.
 func TestNineRuns(t *testing.T) {
+	tier.Slow(t)
 	for seed := range uint64(4) {
 		s, tu := minuteSite(t, seed*2+1)
 		tu.Options = fixed(15*time.Minute, 88*time.Second) // 93 s each

@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -232,6 +233,7 @@ func TestTune(t *testing.T) {
 // TestTuneInterrupted checks that after Ctrl-C at any run the candidate is undone,
 // the kept changes are in force, and the next search continues from there.
 func TestTuneInterrupted(t *testing.T) {
+	tier.Slow(t)
 	for stop := 1; stop < 60; stop += 4 {
 		m, tu := newMeadow(t, 2)
 		m.effects = map[string]float64{"big=1": math.Log(3), "some=1": 0.15}
@@ -277,6 +279,7 @@ func TestTuneInterrupted(t *testing.T) {
 // TestTuneBudgets checks the limits of the time, including the last comparison, and
 // of the number of runs, and that --until ends the search.
 func TestTuneBudgets(t *testing.T) {
+	tier.Slow(t)
 	finds := func(map[string]bool) []iikanji.Finding {
 		var f []iikanji.Finding
 		for i := range 15 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache/model"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -75,6 +76,7 @@ func collectLess(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
+	tier.Slow(t)
 	collectLess(t)
 	direct := freshDatabase(t, "model")
 	if _, err := direct.Exec(model.Create); err != nil {

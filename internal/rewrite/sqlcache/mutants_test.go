@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 var only = flag.String("mutants", "", "the part of the names of the mutants to run; empty: all")
@@ -72,6 +74,7 @@ func sources(t *testing.T) map[string]string {
 // each. The model must find a violation in every one, and none in the package
 // as it is.
 func TestMutants(t *testing.T) {
+	tier.Slow(t)
 	mutants := readMutants(t)
 	if len(mutants) < 15 {
 		t.Fatalf("%d mutants", len(mutants))

@@ -13,6 +13,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache/model"
 )
 
@@ -41,6 +42,7 @@ func openFile(t testing.TB, file, create string) *sql.DB {
 // TestModelSQLite is the model on a file of SQLite: clients with transactions, with
 // statements that are interrupted, and with writes past the cache.
 func TestModelSQLite(t *testing.T) {
+	tier.Slow(t)
 	collectLess(t)
 	file := filepath.Join(t.TempDir(), "model.db")
 	direct := openFile(t, file, model.CreateSQLite)

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/export"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -373,6 +374,7 @@ func (g *target) applied(said string) {
 // TestElsewhereRefused: a patch that does not fit is found before any file is
 // changed, and after a refused statement everything can be undone.
 func TestElsewhereRefused(t *testing.T) {
+	tier.Slow(t)
 	p := newPast(t)
 	p.fill()
 	g := newTarget(t, write(t, p))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/summary"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
@@ -336,6 +337,7 @@ func cpuTime(t *testing.T) time.Duration {
 
 // TestThousandRuns: a history of a thousand runs opens in less than a second.
 func TestThousandRuns(t *testing.T) {
+	tier.Slow(t)
 	dir := thousand(t, 1000)
 	before := cpuTime(t)
 	s, _ := load(t, dir)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
@@ -132,6 +133,7 @@ func screen(width int64, scheme string) chromedp.Action[chromedp.Void] {
 
 // TestBrowser runs the tests in one browser, each in a tab of its own.
 func TestBrowser(t *testing.T) {
+	tier.Slow(t)
 	browser, s := startBrowser(t), hostileSite(t)
 	for name, test := range map[string]func(*testing.T, *site, *tab){"pages": testPages, "chart": testChartPoints, "keyboard": testKeyboard, "script": testWithoutScript} {
 		t.Run(name, func(t *testing.T) { test(t, s, openTab(t, browser)) })

@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/otlp"
 	"github.com/iikanji/iikanji/internal/show/progress"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
@@ -146,6 +147,7 @@ var tsvPattern = regexp.MustCompile(`href="[^"]*[?;]tsv=[a-z]+`)
 // TestEveryLink follows every link of every page: all pages exist, no hostile text
 // becomes markup, every table has a file, and every page has the security headers.
 func TestEveryLink(t *testing.T) {
+	tier.Slow(t)
 	s := hostileSite(t)
 	seen := map[string]bool{}
 	next := []string{"/", "/runs/9?vs=12"}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // cachedMain publishes counters as the package of the cache does: in each session, as
@@ -65,6 +66,7 @@ func init() { expvar.Publish("sqlcache", stats{}) }
 // TestProfileOfCachedApp: the probe of an app with a query cache sends what its counters
 // grew by during the session.
 func TestProfileOfCachedApp(t *testing.T) {
+	tier.Slow(t)
 	dir, err := os.MkdirTemp("", "cached") // short, because of the sockets in it
 	if err != nil {
 		t.Fatal(err)

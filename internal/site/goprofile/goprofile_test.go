@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // The app of the test spends its time in two functions of its own: one computes, the
@@ -62,6 +64,7 @@ func main() {
 // built with -trimpath. The compiler's flag names the files so; that of go build would
 // compile the standard library anew.
 func TestProfile(t *testing.T) {
+	tier.Slow(t)
 	t.Run("paths", func(t *testing.T) { profiles(t, false) })
 	t.Run("trimmed", func(t *testing.T) { profiles(t, true) })
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -66,6 +67,7 @@ func boxOffice(t *testing.T, ctx context.Context) (dir, url, source string) {
 // its processes are set, counted in the restarted site, and undone to the byte. The
 // site's own benchmarker passes with both.
 func TestBoxOffice(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	dir, url, source := boxOffice(t, ctx)

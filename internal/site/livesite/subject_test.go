@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
@@ -114,6 +115,7 @@ func looks(t *testing.T, pid int) string {
 }
 
 func TestSubject(t *testing.T) {
+	tier.Slow(t)
 	site, s := opened(t)
 	t.Run("found", func(t *testing.T) {
 		groups := s.Groups()

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -98,6 +99,7 @@ func codesOf(fs []iikanji.Finding) (out []string) {
 // TestRedis observes a real Redis: an idle one has no finding, and each cause has
 // its own.
 func TestRedis(t *testing.T) {
+	tier.Slow(t)
 	address := servertest.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(address)
 	startCache(t, address, "redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "")

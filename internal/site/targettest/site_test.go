@@ -5,9 +5,12 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func TestStartAndStop(t *testing.T) {
+	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	s, err := Start(ctx)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/report/document"
 	"github.com/iikanji/iikanji/internal/show/summary"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
@@ -205,6 +206,7 @@ func TestFiles(t *testing.T) {
 // TestBrowser opens the page in Chromium: hostile text runs no script, loads
 // nothing, and the charts have their marks.
 func TestBrowser(t *testing.T) {
+	tier.Slow(t)
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
 		t.Fatalf("chromium (Debian's package chromium): %v", err)
