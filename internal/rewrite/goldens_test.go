@@ -19,7 +19,6 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
-	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // goldenLevers are the levers with goldens. One load of all packages serves them.
@@ -57,7 +56,6 @@ var goldenLevers = []struct {
 // offers no fix: what it reports there are hints. Comments `// want` name every place
 // that is reported.
 func TestGoldens(t *testing.T) {
-	tier.Slow(t)
 	root, err := filepath.Abs("testdata")
 	if err != nil {
 		t.Fatal(err)
