@@ -1,18 +1,31 @@
 package iikanji
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // A Code is the permanent identifier of a cause: DB1xx queries and indexes, DB2xx server,
 // KV1xx caches (Redis, memcached), WEB1xx proxy, APP1xx application, OS1xx host, BEN1xx measurement. Each has a
 // page docs/findings/<CODE>.md.
 type Code string
 
-// Doubt reports whether a finding of this code is not a cause of lost time, but a doubt
-// about the measurement. Doubts come before all causes and have no rank.
-func (c Code) Doubt() bool { return strings.HasPrefix(string(c), "BEN") || c == "OS104" }
+// A Basis is what the seconds of a gain are a part of.
+type Basis uint8
+
+const (
+	OfCPU        Basis = iota // the CPU time of all cores
+	OfStatements              // the time of all statements
+)
+
+// A Nature is what all findings of a cause have in common, by its declaration. It is not in
+// JSON: a reader of findings has the codes.
+type Nature struct {
+	Of Basis
+	// Doubt: the finding is no cause of lost time, but a doubt about the measurement.
+	// Doubts come before all causes and have no rank.
+	Doubt bool
+	// Inside: the finding is a place or a symptom inside of the app, where another finding
+	// may have the same cause as a statement, a route or a table.
+	Inside bool
+}
 
 // A Finding is a cause of lost time, with its evidence and its remedies.
 type Finding struct {
@@ -25,6 +38,7 @@ type Finding struct {
 	// out a share of the work on purpose; 0 for all other findings. Gain does not contain it.
 	More     float64  `json:"more_work,omitempty"`
 	Remedies []Remedy `json:"remedies"` // best first
+	Nature   `json:"-"`
 }
 
 // An Evidence is one profile row or fact that a rule matched.
@@ -36,7 +50,7 @@ type Evidence struct {
 // A Remedy is a request to plan a Change of a kind. It names the intention, not
 // the statements.
 type Remedy struct {
-	Kind   string            `json:"kind"` // ddl, mysqlconf, nginxconf, sysctl, appenv, patch, topology
+	Kind   string            `json:"kind"` // ddl, mysqlconf, nginxconf, sysctl, appenv, patch …, or KindPerson
 	Target string            `json:"target"`
 	Args   map[string]string `json:"args,omitempty"`
 	Says   string            `json:"says"`
@@ -62,6 +76,19 @@ const (
 	// Unchanged: no URL of the path had another answer during the run.
 	Unchanged Proof = "unchanged"
 )
+
+// KindPerson is the kind of remedies that a person has to do: no kind of change plans them.
+const KindPerson = "person"
+
+// ByPerson is a remedy that a person has to do. Its target is what it is about: a service,
+// a host, a sensor.
+func ByPerson(target, says string) Remedy {
+	return Remedy{Kind: KindPerson, Target: target, Says: says}
+}
+
+// ForPerson reports whether a person has to do a remedy. Histories of before version 0.1
+// name the kind topology.
+func (r Remedy) ForPerson() bool { return r.Kind == KindPerson || r.Kind == "topology" }
 
 // Proves reports whether the observed run proved a property.
 func (r Remedy) Proves(p Proof) bool { return slices.Contains(r.Proof, p) }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	_ "github.com/iikanji/iikanji/arenas/isucondition"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all" // registers every kind of change
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -32,7 +33,6 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // Exit statuses.
@@ -148,7 +148,7 @@ func (t *trials) search(ctx context.Context) (*tune.Outcome, error) {
 	acts := &change.Executor{Hands: t.site, Journal: t.history, Policy: t.site.Target.Policy}
 	u := &tune.Tuner{Field: t, Site: t.site, Acts: acts, History: t.history, Now: time.Now, Say: t.say,
 		Options: tune.TuneOptions{Short: t.load, Full: t.load, Watch: t.load, Pairs: 2, Seed: 1},
-		Propose: func(context.Context, *observe.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
+		Propose: func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
 			return t.candidates, nil
 		}}
 	out, err := u.Tune(ctx)
@@ -157,8 +157,8 @@ func (t *trials) search(ctx context.Context) (*tune.Outcome, error) {
 }
 
 // Observe implements tune.Field: every candidate comes from the proposer.
-func (t *trials) Observe(context.Context, load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
-	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
+func (t *trials) Observe(context.Context, load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
+	return &diagnose.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 
 // print prints a line for each cheat: its verdict, and whether its runs failed by

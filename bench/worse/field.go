@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/proof/tune"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A trialField is a field for trials only, without observation and rehearsal.
@@ -29,8 +29,8 @@ func (f *trialField) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, s
 
 // Observe implements tune.Field. It observes nothing, because all candidates come
 // from the proposer.
-func (f *trialField) Observe(context.Context, load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
-	return &observe.Diagnosis{Run: &iikanji.Run{}}, nil, nil
+func (f *trialField) Observe(context.Context, load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
+	return &diagnose.Diagnosis{Run: &iikanji.Run{}}, nil, nil
 }
 
 // Rehearse implements tune.Field. It is skipped, because a restart gives no

@@ -8,10 +8,10 @@ import (
 	"os"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/proof/propose"
 	"github.com/iikanji/iikanji/internal/proof/tune"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A proposal is a change that a team made and had to take back.
@@ -88,8 +88,8 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 
 // ask starts this program as a proposer and sends it a question, in the same way
 // as the tune command does with an external proposer.
-func ask(site *change.Site) func(context.Context, *observe.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
-	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, _ []tune.Attempt) ([]tune.Candidate, error) {
+func ask(site *change.Site) func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
+	return func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, _ []tune.Attempt) ([]tune.Candidate, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("finding this program: %w", err)

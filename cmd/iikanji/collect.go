@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -71,7 +72,7 @@ func (c *collectCmd) Run(ctx context.Context, e *env) error {
 	}
 	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.For, sensors: c.Sensors,
 		learn: func(*livesite.Subject, *history.History) field.Learn { return c.learn }}
-	return w.run(ctx, func(d *observe.Diagnosis, s *livesite.Subject) error { return c.done(e, t, d) })
+	return w.run(ctx, func(d *diagnose.Diagnosis, s *livesite.Subject) error { return c.done(e, t, d) })
 }
 
 // site is the site that the command line names, or the one of this machine.
@@ -99,7 +100,7 @@ func (c *collectCmd) site(ctx context.Context) (*namedTarget, error) {
 }
 
 // learn redacts what was observed and writes it into the folder.
-func (c *collectCmd) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (c *collectCmd) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
 	ob, err := o.Finish(ctx, run)
 	if err != nil {
 		return nil, nil, err
@@ -144,7 +145,7 @@ func (c *collectCmd) learn(ctx context.Context, o *observe.Observer, run *iikanj
 	if err := window.Contents(c.Into, left); err != nil {
 		return nil, nil, err
 	}
-	d, err = observe.Orient(ob, known)
+	d, err = diagnose.New(ob, known)
 	return d, known, err
 }
 
@@ -167,7 +168,7 @@ func windowOf(ob *observe.Observation) *window.Window {
 func middle(s hoststat.Sample) time.Time { return s.At.Add(-s.Over / 2) }
 
 // done describes what was written.
-func (c *collectCmd) done(e *env, t *namedTarget, d *observe.Diagnosis) error {
+func (c *collectCmd) done(e *env, t *namedTarget, d *diagnose.Diagnosis) error {
 	out := &output{w: e.Stdout}
 	out.line("%s has %s of %s; %s lists what is in it", c.Into, report.Duration(d.Run.Took), report.Clean(t.file.Site), filepath.Join(c.Into, window.List))
 	for _, s := range d.Sensors {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/grading"
 	"github.com/iikanji/iikanji/internal/load/field"
@@ -112,7 +113,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	defer r.progress.Done()
-	var d *observe.Diagnosis
+	var d *diagnose.Diagnosis
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
@@ -129,7 +130,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 }
 
 // recall diagnoses a saved run again.
-func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
+func recall(dir string, id iikanji.RunID) (*diagnose.Diagnosis, error) {
 	h, err := history.View(dir)
 	if err != nil {
 		return nil, err
@@ -142,12 +143,12 @@ func recall(dir string, id iikanji.RunID) (*observe.Diagnosis, error) {
 	if err != nil {
 		return nil, err
 	}
-	return observe.Orient(ob, known)
+	return diagnose.New(ob, known)
 }
 
 // diagnoseNew brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before.
-func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Diagnosis, err error) {
+func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *diagnose.Diagnosis, err error) {
 	h, err := r.openHistory()
 	if err != nil {
 		return nil, err
@@ -174,11 +175,11 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *observe.Dia
 	return d, err
 }
 
-func (c *diagnoseCmd) print(e *env, a *namedTarget, d *observe.Diagnosis, dir string) error {
+func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir string) error {
 	score := grading.ScoreOf(d.Findings, grading.ReadAnswers(a.answers()))
 	if c.Format == report.JSON {
 		doc := struct {
-			*observe.Diagnosis
+			*diagnose.Diagnosis
 			Score *grading.Score `json:"score,omitempty"`
 		}{Diagnosis: d}
 		if c.Score {
@@ -215,7 +216,7 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *observe.Diagnosis, dir st
 
 // findingsPage builds the page of findings. The notes above its table explain the
 // numbers and list the sensors that did not see the run.
-func findingsPage(d *observe.Diagnosis) *report.Findings {
+func findingsPage(d *diagnose.Diagnosis) *report.Findings {
 	run := d.Run
 	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
 		Findings: d.Findings, Of: d.Of, QueryPlans: d.QueryPlansByDigest()}

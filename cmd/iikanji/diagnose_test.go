@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/contest/arena/arenatest/grading"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -38,7 +39,9 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 		}
 	}
 	// A busy machine is a finding without a number: the text has it as a doubt.
-	doc.Findings = slices.DeleteFunc(doc.Findings, func(f iikanji.Finding) bool { return f.Code.Doubt() })
+	doc.Findings = slices.DeleteFunc(doc.Findings, func(f iikanji.Finding) bool {
+		return strings.HasPrefix(string(f.Code), "BEN") || f.Code == "OS104"
+	})
 	// The order of findings depends on seconds, which vary in a short run on a busy
 	// machine. So the finding must only be among the first five.
 	at := slices.IndexFunc(doc.Findings, func(f iikanji.Finding) bool {
@@ -66,7 +69,7 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 
 // diagnosed is the document of diagnose --score --json.
 type diagnosed struct {
-	observe.Diagnosis
+	diagnose.Diagnosis
 	Score grading.Score `json:"score"`
 }
 

@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/loader"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/livesite"
-	"github.com/iikanji/iikanji/internal/site/observe"
 	"github.com/iikanji/iikanji/internal/site/window"
 )
 
@@ -52,7 +52,7 @@ type watching struct {
 
 // run observes the site. done is called with the diagnosis while the site is still
 // open.
-func (w *watching) run(ctx context.Context, done func(d *observe.Diagnosis, s *livesite.Subject) error) error {
+func (w *watching) run(ctx context.Context, done func(d *diagnose.Diagnosis, s *livesite.Subject) error) error {
 	h, err := openHistory(w.target, w.dir, w.history)
 	if err != nil {
 		return hinted(err, "choose another folder with --dir or --history")
@@ -92,14 +92,14 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 		return err
 	}
 	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.Watch, sensors: c.Sensors}
-	return w.run(ctx, func(d *observe.Diagnosis, s *livesite.Subject) error {
+	return w.run(ctx, func(d *diagnose.Diagnosis, s *livesite.Subject) error {
 		if c.Explain != "" || c.Format != report.Text && c.Format != report.Markdown && c.Format != report.JSON {
 			return c.print(e, t, d, hist)
 		}
 		taken := takeAway(ctx, d, s.Site())
 		if c.Format == report.JSON {
 			return writeJSON(e.Stdout, struct {
-				*observe.Diagnosis
+				*diagnose.Diagnosis
 				PerHour   float64         `json:"times_per_hour"` // gains are of the watched time
 				Remedies  []plannedRemedy `json:"take_away"`
 				Reference string          `json:"kept_in"`
@@ -113,7 +113,7 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 }
 
 // perHour is how often the watched time fits into an hour.
-func perHour(d *observe.Diagnosis) float64 {
+func perHour(d *diagnose.Diagnosis) float64 {
 	if d.Run.Took <= 0 {
 		return 0
 	}
@@ -121,7 +121,7 @@ func perHour(d *observe.Diagnosis) float64 {
 }
 
 // hourly is the page of findings with gains in seconds per hour of the traffic.
-func hourly(d *observe.Diagnosis) *report.Findings {
+func hourly(d *diagnose.Diagnosis) *report.Findings {
 	p := findingsPage(d)
 	times := perHour(d)
 	p.Title = fmt.Sprintf("%s  run %d, watched for %s; seconds are per hour of this traffic", d.Run.Scenario, d.Run.ID, report.Duration(d.Run.Took))
@@ -135,14 +135,14 @@ func hourly(d *observe.Diagnosis) *report.Findings {
 	return p
 }
 
-func runFolder(hist string, d *observe.Diagnosis) string {
+func runFolder(hist string, d *diagnose.Diagnosis) string {
 	return filepath.Join(hist, "runs", fmt.Sprintf("%04d", d.Run.ID))
 }
 
 // takeAway is the first remedy of each finding, with what carries it out. Nothing
 // is tried on the site: a plan that would need a trial is described by its
 // statement.
-func takeAway(ctx context.Context, d *observe.Diagnosis, site *change.Site) []plannedRemedy {
+func takeAway(ctx context.Context, d *diagnose.Diagnosis, site *change.Site) []plannedRemedy {
 	number := map[iikanji.Code]int{}
 	var out []plannedRemedy
 	for i := range d.Findings {
@@ -209,7 +209,7 @@ func (c *diagnoseCmd) from(ctx context.Context, e *env) error {
 	switch {
 	case c.Format == report.JSON:
 		return writeJSON(e.Stdout, struct {
-			*observe.Diagnosis
+			*diagnose.Diagnosis
 			PerHour  float64         `json:"times_per_hour"`
 			Remedies []plannedRemedy `json:"take_away"`
 		}{d, perHour(d), takeAway(ctx, d, nil)})

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // startLibrary starts the lending library of fixtures/library with little data, by
@@ -82,7 +82,7 @@ var libraryCauses = map[string]struct {
 
 // libraryFindings loads the library for a time. It returns the diagnosis and the names of the
 // libraryCauses without a finding.
-func libraryFindings(t *testing.T, into, work, load string) (d observe.Diagnosis, missing []string) {
+func libraryFindings(t *testing.T, into, work, load string) (d diagnose.Diagnosis, missing []string) {
 	t.Helper()
 	out, said := shell(t, exitDone, "diagnose", into, "--dir", work, "--load", load, "--json")
 	if err := json.Unmarshal([]byte(out), &d); err != nil {

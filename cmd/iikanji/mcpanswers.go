@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/proof/tune"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // Answers of the tools: what a model needs to decide, without the ops and
@@ -91,7 +91,7 @@ type (
 	}
 )
 
-func observeAnswerOf(d *observe.Diagnosis) observeAnswer {
+func observeAnswerOf(d *diagnose.Diagnosis) observeAnswer {
 	a := observeAnswer{Run: int(d.Run.ID), Score: d.Run.Score, Outcome: d.Run.Outcome.String(), Reasons: d.Run.Reasons,
 		Binding: d.Binding, Sensors: []sensorView{}, Findings: len(d.Findings)}
 	for _, s := range d.Sensors {
@@ -101,7 +101,7 @@ func observeAnswerOf(d *observe.Diagnosis) observeAnswer {
 }
 
 // diagnosed lists the findings with a code; all for "".
-func diagnoseAnswerOf(d *observe.Diagnosis, code string) diagnoseAnswer {
+func diagnoseAnswerOf(d *diagnose.Diagnosis, code string) diagnoseAnswer {
 	a := diagnoseAnswer{Run: int(d.Run.ID), Binding: d.Binding, Findings: []findingView{}}
 	number := map[iikanji.Code]int{}
 	for _, f := range d.Findings {

@@ -9,10 +9,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/redact"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // Arguments of the tools.
@@ -90,7 +90,7 @@ func (s *mcpServer) observe(ctx context.Context, req *mcp.CallToolRequest, a obs
 	if err != nil {
 		return nil, observeAnswer{}, err
 	}
-	var d observe.Diagnosis
+	var d diagnose.Diagnosis
 	c := &diagnoseCmd{Target: s.target.Name, Load: load, Seed: 1, Pin: "auto", Dir: s.place.Dir, History: s.place.History, JSON: true}
 	if err := s.run(ctx, req, c, "", &d); err != nil {
 		return nil, observeAnswer{}, err

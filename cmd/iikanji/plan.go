@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
@@ -161,7 +162,7 @@ func refOf(code iikanji.Code, number int) string { return fmt.Sprintf("%s.%d", c
 
 // recallLatest diagnoses a saved run again: run id, or, for 0, the latest observed
 // run. The error is fs.ErrNotExist if there is none.
-func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, error) {
+func recallLatest(h *history.History, id iikanji.RunID) (*diagnose.Diagnosis, error) {
 	ids := []iikanji.RunID{id}
 	if id == 0 {
 		var err error
@@ -178,7 +179,7 @@ func recallLatest(h *history.History, id iikanji.RunID) (*observe.Diagnosis, err
 		if err != nil {
 			return nil, err
 		}
-		return observe.Orient(ob, known)
+		return diagnose.New(ob, known)
 	}
 	return nil, fs.ErrNotExist
 }

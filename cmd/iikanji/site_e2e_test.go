@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -88,13 +89,13 @@ func TestForeignSiteUnderLoad(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &run); err != nil || run.Outcome != iikanji.Passed || run.Score < 1 || len(run.Usage) == 0 {
 		t.Errorf("bench: %v\n%s", err, out)
 	}
-	var d observe.Diagnosis
+	var d diagnose.Diagnosis
 	for range busyTries {
 		out, _ = shell(t, exitDone, with("diagnose", s.Dir, "--load", "3s", "--json")...)
 		if strings.Contains(out, targettest.Secret) {
 			t.Error("a secret is in the diagnosis")
 		}
-		d = observe.Diagnosis{}
+		d = diagnose.Diagnosis{}
 		if err := json.Unmarshal([]byte(out), &d); err != nil {
 			t.Fatal(err)
 		}

@@ -334,7 +334,7 @@ func TestByHand(t *testing.T) {
 	each := oneOfEach()
 	all := remedyFile(t, each["ddl"], each["mysqlconf"], each["nginxconf"], each["patch"],
 		iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Args: map[string]string{"act": "static files", "path": "/assets", "expires": "1d"}},
-		iikanji.Remedy{Kind: "topology", Target: "app", Says: "another machine"}, iikanji.Remedy{Kind: "ddl", Target: "elsewhere"})
+		iikanji.ByPerson("app", "another machine"), iikanji.Remedy{Kind: "ddl", Target: "elsewhere"})
 	out, _ := shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", all)
 	for _, want := range []string{"5 of 7 remedies can be planned; nothing was changed", "#1 add index", "weakens: durability", "+innodb_flush_log_at_trx_commit = 2",
 		"forbids weakening freshness", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -79,8 +80,8 @@ func styleRun() *iikanji.Run {
 		Warnings: []string{"steal 3 % during the load: " + strings.Repeat("別の機械がこの機械のCPUを使った。", 4)}}
 }
 
-func styleDiagnosis() *observe.Diagnosis {
-	return &observe.Diagnosis{Run: styleRun(), Statements: 4.9, CPU: 20, Binding: "CPU of データベース", Sensors: []observe.Sensor{{Name: "slow log", Error: "読めない\x1b[31m " + strings.Repeat("読めない", 30)}},
+func styleDiagnosis() *diagnose.Diagnosis {
+	return &diagnose.Diagnosis{Run: styleRun(), Statements: 4.9, CPU: 20, Binding: "CPU of データベース", Sensors: []observe.Sensor{{Name: "slow log", Error: "読めない\x1b[31m " + strings.Repeat("読めない", 30)}},
 		Findings: []iikanji.Finding{
 			{Code: "DB101", Where: "店.商品 (名前, 価格)\x1b[31m " + strings.Repeat("長い名前", 20), Gain: iikanji.Range{Lo: 0.95, Hi: 1.91}, Claim: "x", Remedies: []iikanji.Remedy{{Kind: "ddl", Target: "db", Says: "add index " + strings.Repeat("(名前)", 30)}}},
 			{Code: "WEB102", Where: "nginx", Gain: iikanji.Range{Lo: 0.1, Hi: 0.1}, Claim: "y", Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "keep connections open"}}}}}

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/proof/propose"
 	"github.com/iikanji/iikanji/internal/proof/tune"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // proposeFunc is the type of tune.Tuner.Propose.
-type proposeFunc = func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error)
+type proposeFunc = func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error)
 
 // proposer returns the function that runs the program of --proposer; nil without
 // one. The value is split at spaces into program and arguments, without a shell.
@@ -26,7 +26,7 @@ func (c *tuneCmd) proposer(w *liveTarget) (proposeFunc, error) {
 	if _, err := exec.LookPath(command[0]); err != nil {
 		return nil, usageError("--proposer: %v", err)
 	}
-	return func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error) {
+	return func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, tried []tune.Attempt) ([]tune.Candidate, error) {
 		in := propose.Input{Target: w.Site().Target, Places: placesOf(w.Site()), Score: d.Run.Score, Findings: d.Findings, Facts: known, Kinds: change.Names()}
 		for _, a := range tried {
 			if a.Skipped == "" {

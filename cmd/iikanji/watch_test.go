@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -28,7 +29,7 @@ import (
 
 // watched is the document of diagnose --watch --json and of diagnose --from --json.
 type watched struct {
-	observe.Diagnosis
+	diagnose.Diagnosis
 	PerHour float64         `json:"times_per_hour"`
 	Take    []plannedRemedy `json:"take_away"`
 }

@@ -15,9 +15,14 @@ var logLine = iikanji.Range{Lo: 3e-6, Hi: 15e-6}
 // defaultLog is nginx's default where no access_log is in effect.
 var defaultLog = iikanji.Directive{Name: "access_log", Args: []string{"logs/access.log", "combined"}}
 
-// web110 reports access logs that nginx writes line by line, among those in
+var accessLogCost = Declare(PerNginx, findAccessLogCost,
+	Cause{Code: "WEB110", Title: "access log cost", Of: iikanji.OfCPU, Relieves: CPU | Disk,
+		Line:     "writing the log takes a measurable share",
+		Remedies: []Way{Plan("nginxconf", "access log", iikanji.RoleWeb)}})
+
+// findAccessLogCost reports access logs that nginx writes line by line, among those in
 // effect for the requests of the run.
-func web110(v *view) []iikanji.Finding {
+func findAccessLogCost(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
 		return nil

@@ -6,50 +6,32 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A rule makes findings of one or a few codes from each of the views that
-// its reach has.
-type rule struct {
-	reach reach
-	find  func(*view) []iikanji.Finding
-}
-
-// A reach is how often a rule runs.
-type reach uint8
-
-const (
-	perRun      reach = iota // once, over everything
-	perDatabase              // for each service of the role database
-	perWeb                   // for each service of the role web
-	perNginx                 // for each service of the role web whose engine is nginx
-	perHost                  // for each host
-)
-
 // rules in the order of their codes.
-var rules = []rule{
-	{perRun, ben101}, {perRun, ben102}, {perRun, ben103}, {perRun, app101}, {perRun, app102}, {perRun, app106}, {perRun, app107}, {perRun, app221},
-	{perRun, os101}, {perHost, os102}, {perHost, os103}, {perHost, os104}, {perRun, os105}, {perRun, os106}, {perHost, os107},
-	{perNginx, web101}, {perNginx, web102}, {perNginx, web103}, {perNginx, web104}, {perNginx, web105},
-	{perWeb, web106}, {perWeb, web107}, {perNginx, web108}, {perWeb, web109}, {perNginx, web110}, {perWeb, web111}, {perNginx, web112}, {perNginx, web113}, {perWeb, web114}, {perNginx, web115}, {perNginx, web116}, {perNginx, web117},
-	{perRun, kv101}, {perRun, kv102}, {perRun, kv103}, {perRun, kv104},
-	{perDatabase, db101}, {perDatabase, db103}, {perDatabase, db105}, {perDatabase, db108}, {perDatabase, db109},
-	{perDatabase, db110}, {perDatabase, db111}, {perDatabase, db112}, {perDatabase, db113}, {perDatabase, db115}, {perDatabase, db116},
-	{perDatabase, db117}, {perDatabase, db118}, {perDatabase, db119}, {perDatabase, db120}, {perDatabase, db121},
-	{perDatabase, db123}, {perDatabase, db124}, {perDatabase, db125}, {perDatabase, db126}, {perDatabase, db127}, {perDatabase, db131}, {perDatabase, db132}, {perDatabase, db135}, {perDatabase, db136}, {perDatabase, db137}, {perDatabase, db138},
-	{perDatabase, db201}, {perDatabase, db202}, {perDatabase, db203}, {perDatabase, db204}, {perDatabase, db205}, {perDatabase, db206},
-	{perDatabase, db207}, {perDatabase, db208}, {perDatabase, db209}, {perDatabase, db210}, {perDatabase, app103},
-	{perRun, app201}, {perRun, app222}, {perRun, app223}, {perRun, app224},
+var rules = []Rule{
+	generatorLimit, runTooShort, blindSensor, cpuBound, debugLogging, unusedCores, hotLibraries, waitingInApp,
+	descriptorLimit, backlogOverflow, swapping, noisyNeighbour, usedUpPorts, downAfterReboot, diskLimit,
+	staticFiles, noKeepalive, spilledBodies, spilledAnswers, noCompression, noExpiry, sharedAnswers,
+	workerConnections, failedRequests, accessLogCost, blobsFromDatabase, hangingClients, sharedFragment,
+	robotLoad, pagesInVarnish, pagesInNginx, needlessDrops, walkingCommands, shortCacheConnections, fullCache,
+	cacheConnectionLimit, missingIndex, needlessIndex, unusableIndex, missingSpatialIndex, temporaryTableOnDisk,
+	wholeHistory, draggedBlob, countForExistence, nPlusOneStatements, prepareChurn, costlyCommits, lockWaits,
+	deadlocked, singleRowInserts, deepOffset, noPrimaryKey, idsFromTable, lockFiles, countBesideList,
+	repeatedAggregate, rangesOfMenu, sqliteSyncs, sqliteTrace, statementsBesideBlob, listLongerThanPage,
+	counterPerRequest, unreachedPage, smallBufferPool, smallRedoLog, uselessQueryCache, connectionLimit,
+	staleStatistics, excessDurability, unreadBinaryLog, smallTableCache, doublewriteBuffer, shortConnections,
+	poolSize, codePlaces, tooFewProcesses, tooManyProcesses, moreThreadsThanConnections,
 }
 
 // views are the views that a reach has.
-func (v *view) views(s reach) []*view {
+func (v *view) views(s Reach) []*view {
 	switch s {
-	case perDatabase:
+	case PerDatabase:
 		return v.databases
-	case perWeb:
+	case PerWeb:
 		return v.webs
-	case perHost:
+	case PerHost:
 		return v.hosts
-	case perNginx:
+	case PerNginx:
 		var out []*view
 		for _, w := range v.webs {
 			if w.self.Engine == iikanji.EngineNginx {
@@ -61,10 +43,41 @@ func (v *view) views(s reach) []*view {
 	return []*view{v}
 }
 
-// A result is a finding with the view that it was made from.
-type result struct {
+// A Result is a finding with the view that it was made from.
+type Result struct {
 	iikanji.Finding
-	from *view
+	from  *view
+	cause Cause
+}
+
+// result makes a finding of the view a result. A finding of a cause that no rule and no
+// lever declares is a defect of its rule.
+func (v *view) result(f iikanji.Finding) Result {
+	c, declared := v.causes[f.Code]
+	if !declared {
+		panic("BUG: " + string(f.Code) + " is not declared")
+	}
+	f.Nature = c.nature()
+	return Result{f, v, c}
+}
+
+// causesOf are the causes of rules and levers by their codes.
+func causesOf(rules []Rule, in Input) map[iikanji.Code]Cause {
+	out := map[iikanji.Code]Cause{}
+	for _, r := range rules {
+		for _, c := range r.Causes {
+			out[c.Code] = c
+		}
+	}
+	timed := in.statementSeconds()+in.LockFileSeconds() > 0
+	for _, l := range in.Levers {
+		c := l.Cause
+		if !timed { // the time of its functions is all that is known
+			c.Of = iikanji.OfCPU
+		}
+		out[c.Code] = c
+	}
+	return out
 }
 
 // Thresholds of a gain: the share of the seconds of the statements that no advised
@@ -75,23 +88,30 @@ const (
 	leastSeconds = 0.05
 )
 
-// All runs every rule and ranks the findings by the seconds of the binding
-// resource that their remedies save: see [view.rank].
-func All(in Input) ([]iikanji.Finding, error) {
-	v, err := look(in)
+// All is Find with every rule.
+func All(in Input) ([]iikanji.Finding, error) { return Find(in, rules) }
+
+// Find runs rules and ranks the findings by the seconds of the binding resource that
+// their remedies save: see [view.rank].
+func Find(in Input, rules []Rule) ([]iikanji.Finding, error) {
+	v, err := look(in, rules)
 	if err != nil {
 		return nil, err
 	}
-	var all []result
+	var all []Result
 	for _, r := range rules {
-		for _, w := range v.views(r.reach) {
-			for _, f := range r.find(w) {
-				all = append(all, result{f, w})
+		for _, w := range v.views(r.Reach) {
+			for _, f := range r.Find(w) {
+				all = append(all, w.result(f))
 			}
 		}
 	}
-	for _, w := range v.webs {
-		all = w.gone(all)
+	for _, r := range rules {
+		if r.Settle != nil {
+			for _, w := range v.views(r.Reach) {
+				all = r.Settle(w, all)
+			}
+		}
 	}
 	for i := range all {
 		all[i].name()
@@ -107,7 +127,7 @@ func All(in Input) ([]iikanji.Finding, error) {
 
 // name adds the name of the service to the place of a finding where several
 // services of its role may have the same place, as a table or a route.
-func (f *result) name() {
+func (f *Result) name() {
 	if f.from.self.Name != "" && !f.from.alone() {
 		for i := range f.Evidence {
 			if strings.HasPrefix(f.Evidence[i].Source, "digest ") { // the same statement may be in both databases

@@ -10,11 +10,16 @@ import (
 // covers the whole network namespace, so a few may belong to other programs.
 const leastOverflows = 5
 
-// os102 reports connections that the kernel dropped because the accept queue of
+var backlogOverflow = Declare(PerHost, findBacklogOverflow,
+	Cause{Code: "OS102", Title: "backlog overflow", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "the kernel dropped connections that were waiting to be accepted",
+		Remedies: []Way{Person}})
+
+// findBacklogOverflow reports connections that the kernel dropped because the accept queue of
 // a listening socket was full; the client retries after a second. The counter
 // does not identify the socket: the drops count for the site only if one of its
 // queues was seen full. Otherwise the gain is 0.
-func os102(v *view) []iikanji.Finding {
+func findBacklogOverflow(v *view) []iikanji.Finding {
 	f := iikanji.Finding{Code: "OS102", Where: "host"}
 	drops := 0.0
 	if m := v.machine(); m != nil && m.ListenOverflows >= leastOverflows {
@@ -38,8 +43,7 @@ func os102(v *view) []iikanji.Finding {
 		f.Claim = fmt.Sprintf("%s connections to this host met a full accept queue; the listener is unknown: no queue of the site was full at the end of the load", people(drops))
 	}
 	f.Gain = iikanji.Range{Lo: round(ours * refused.Lo), Hi: round(ours * refused.Hi)}
-	f.Remedies = []iikanji.Remedy{{Kind: "sysctl", Target: "host", Says: "use longer queues: somaxconn and tcp_max_syn_backlog; the program must also request them (backlog= in nginx's listen)",
-		Args: map[string]string{"act": "sysctl", "net.core.somaxconn": "4096", "net.ipv4.tcp_max_syn_backlog": "4096"}}}
+	f.Remedies = []iikanji.Remedy{iikanji.ByPerson("host", "use longer queues: net.core.somaxconn and net.ipv4.tcp_max_syn_backlog = 4096; the program must also request them (backlog= in nginx's listen)")}
 	return []iikanji.Finding{f}
 }
 

@@ -15,13 +15,21 @@ const (
 	blobReads   = 0.5  // least number of reads of the column by answer
 )
 
-// web111 reports large values that never change, such as pictures by id, and that
+var blobsFromDatabase = Declare(PerWeb, findBlobsFromDatabase,
+	Cause{Code: "WEB111", Title: "blobs from the database", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "pictures that never change are read from the database for each request",
+		Remedies: []Way{
+			Plan("nginxconf", "cache until reset", iikanji.RoleWeb),
+			Plan("nginxconf", "cache", iikanji.RoleWeb),
+			Patch}})
+
+// findBlobsFromDatabase reports large values that never change, such as pictures by id, and that
 // the app reads from the database for each request. Repeated requests through the
 // run prove that they do not change, or that the answer is the value of a column to
 // which no statement of the run wrote: a slow site answers few requests twice. The
 // size of a blob column, and a statement that reads it about as often, prove that the
 // answers come out of the database.
-func web111(v *view) []iikanji.Finding {
+func findBlobsFromDatabase(v *view) []iikanji.Finding {
 	series := known[iikanji.Series](v, iikanji.TopicSeries)
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	var out []iikanji.Finding

@@ -14,8 +14,13 @@ const (
 	leastWaiting = 0.10
 )
 
-// os107 reports a disk that works all the time while the CPU waits for it.
-func os107(v *view) []iikanji.Finding {
+var diskLimit = Declare(PerHost, findBusyDisk,
+	Cause{Code: "OS107", Title: "disk is the limit", Of: iikanji.OfCPU, Relieves: Disk | Locks | Pool,
+		Line:     "reads, writes or syncs keep the disk busy without a pause",
+		Remedies: []Way{Person}})
+
+// findBusyDisk reports a disk that works all the time while the CPU waits for it.
+func findBusyDisk(v *view) []iikanji.Finding {
 	m, h := v.machine(), v.host("host")
 	if m == nil || m.Wall <= 0 || m.DiskBusy < busyDisk {
 		return nil
@@ -29,5 +34,5 @@ func os107(v *view) []iikanji.Finding {
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%d reads of %s each, %d writes of %s, %d flushes of %s; %s read, %s written",
 			m.DiskReads, brief(m.ReadTook), m.DiskWrites, brief(m.WriteTook), m.DiskFlushes, brief(m.FlushTook), h.Read, h.Written)}},
 		Gain:     between(wait, 0.3, 0.9),
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "write and sync less (see the findings on commits), or use a faster disk"}}}}
+		Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "write and sync less (see the findings on commits), or use a faster disk")}}}
 }

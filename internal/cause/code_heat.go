@@ -23,11 +23,10 @@ type heat struct {
 // heatOf finds the time of a site: of its statements, else of its function in the
 // profile of the app's CPU, else of the requests that reach its function.
 func (v *view) heatOf(s leverSite) heat {
-	use := leverUses[s.code]
-	if s.code == lockFile {
+	if s.lever.FileLocks {
 		return v.lockHeat(s)
 	}
-	if use.statements && v.statementsSeen() {
+	if s.lever.Of == iikanji.OfStatements && v.statementsSeen() {
 		return v.statementHeat(s)
 	}
 	if h, ok := v.profileHeat(s); ok {
@@ -41,7 +40,7 @@ func (v *view) heatOf(s leverSite) heat {
 func (v *view) lockHeat(s leverSite) (h heat) {
 	all := 0.0
 	for _, o := range v.sites {
-		if o.code == s.code && o.service == s.service {
+		if o.lever.Code == s.lever.Code && o.service == s.service {
 			all += v.requestsTo(o)
 		}
 	}
@@ -121,7 +120,7 @@ func (v *view) portion(s leverSite, d digest) float64 {
 	}
 	own, all = v.requestsTo(s), 0
 	for _, o := range v.sites {
-		if o.code == s.code && o.service == s.service && o.sends(d) {
+		if o.lever.Code == s.lever.Code && o.service == s.service && o.sends(d) {
 			all += v.requestsTo(o)
 		}
 	}
@@ -330,16 +329,16 @@ func (v *view) reachedBy(s leverSite) []iikanji.Evidence {
 
 // savedOf is the range of seconds that the rewrite of a site saves.
 func (v *view) savedOf(s leverSite) iikanji.Range {
-	use, share := leverUses[s.code], leverUses[s.code].saved
-	if s.code == "APP201" && s.heat.rows > 0 {
+	share := s.lever.Saved
+	if s.lever.OneRow && s.heat.rows > 0 {
 		most := 1 - 1/max(1, s.heat.rows)
 		share = iikanji.Range{Lo: 0.5 * most, Hi: most}
 	}
 	out := between(s.heat.seconds, share.Lo, share.Hi)
-	if s.code == queryCache && use.statements && v.statementsSeen() { // an index answers all of them, also the first of each
+	if s.lever.Whole && s.lever.Of == iikanji.OfStatements && v.statementsSeen() { // an index answers all of them, also the first of each
 		out = between(s.heat.left, share.Lo, share.Hi)
 	}
-	if use.statements {
+	if s.lever.Of == iikanji.OfStatements {
 		out.Hi = round(out.Hi + (s.heat.reading+s.heat.waited)*share.Hi)
 	}
 	return out

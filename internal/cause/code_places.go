@@ -11,72 +11,24 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// A leverUse is what the rewrite of a code lever saves.
-type leverUse struct {
-	// order is the position of its fixes in a change of one function: what removes
-	// rows and statements comes before what narrows them.
-	order int
-	// saved is the share of the seconds of the place that it saves.
-	saved iikanji.Range
-	// statements: the seconds are those of the place's statements; otherwise those
-	// of the function in the app.
-	statements bool
-}
-
-// leverUses are the code levers. The shares are wide on purpose: the runs decide.
-// Statements that read one row of n save up to (n−1)/n, see savedOf.
-var leverUses = map[iikanji.Code]leverUse{
-	"APP201":   {5, iikanji.Range{Lo: 0.3, Hi: 1}, true},
-	"APP202":   {2, iikanji.Range{Lo: 0.2, Hi: 0.9}, true},
-	"APP203":   {6, iikanji.Range{Lo: 0.1, Hi: 0.8}, true},
-	"APP204":   {4, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
-	"APP205":   {3, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
-	"APP206":   {7, iikanji.Range{Lo: 0.05, Hi: 0.5}, false},
-	queryCache: {15, iikanji.Range{Lo: 0, Hi: 0.4}, true},
-	"APP208":   {9, iikanji.Range{Lo: 0.02, Hi: 0.3}, false},
-	"APP209":   {10, iikanji.Range{Lo: 0.1, Hi: 0.6}, false},
-	"APP210":   {11, iikanji.Range{Lo: 0.02, Hi: 0.3}, true},
-	"APP211":   {12, iikanji.Range{Lo: 0, Hi: 0.3}, false},
-	"APP212":   {13, iikanji.Range{Lo: 0, Hi: 0.3}, false},
-	"APP213":   {1, iikanji.Range{Lo: 0.3, Hi: 0.95}, true},
-	"APP214":   {14, iikanji.Range{Lo: 0, Hi: 0.5}, false},
-	"APP215":   {0, iikanji.Range{Lo: 0.4, Hi: 0.98}, true},
-	"APP216":   {16, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
-	"APP217":   {8, iikanji.Range{Lo: 0.6, Hi: 0.98}, true},
-	"APP218":   {8, iikanji.Range{Lo: 0.05, Hi: 0.4}, false},
-	"APP219":   {17, iikanji.Range{Lo: 0.3, Hi: 0.9}, true},
-	lockFile:   {18, iikanji.Range{Lo: 0.1, Hi: 0.9}, true},
-	"APP226":   {19, iikanji.Range{Lo: 0.05, Hi: 0.9}, true},
-}
-
-// lockFile is the lever of readers that take a lock file. Its seconds are those of the
-// waits for lock files, not of statements.
-const lockFile iikanji.Code = "APP220"
-
-// OfStatements reports whether the seconds of a finding are those of statements, as
-// far as statements were seen. Those of other findings are of the CPU.
-func OfStatements(code iikanji.Code) bool {
-	return strings.HasPrefix(string(code), "DB") || leverUses[code].statements
-}
-
-// queryCache is the lever of the query cache. Its place has no fix of its own: the
-// change is planned from all of the source.
-const queryCache iikanji.Code = "APP207"
+// codePlaces reports the places of levers. Their causes are declared by the levers: see
+// [Input.Levers].
+var codePlaces = Declare(PerRun, findCodePlaces)
 
 // A leverSite is the places of one lever in one function of an app.
 type leverSite struct {
 	service string
-	code    iikanji.Code
+	lever   Lever
 	places  []iikanji.CodePlace
 	heat    heat
 	gain    iikanji.Range
 }
 
-// app201 reports the places of code levers (APP201 to APP220, APP226) that took time in the
+// findCodePlaces reports the places of code levers that took time in the
 // run: those whose statements the database logged, and those in functions that the
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is not a finding.
-func app201(v *view) []iikanji.Finding {
+func findCodePlaces(v *view) []iikanji.Finding {
 	var hot []leverSite
 	v.sites = v.leverSites()
 	for _, s := range v.sites {
@@ -103,7 +55,7 @@ func (v *view) unreached() []iikanji.Finding {
 	rows := v.access()
 	for _, s := range v.leverSites() {
 		p := s.at()
-		if len(rows) == 0 || p.Knob() || p.Func == "" || s.code == queryCache || !v.routed(s.service, p.Func) {
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.lever.Whole || !v.routed(s.service, p.Func) {
 			continue
 		}
 		why := "no request of the run reached it"
@@ -128,7 +80,7 @@ const longRequest = 0.05
 // requests reached its function: they take a large part of the run, as those that wait
 // for a lock.
 func (v *view) notYet(s leverSite, rows []iikanji.Row) bool {
-	if !leverUses[s.code].statements || !v.statementsSeen() || v.in.Run == nil || len(s.at().Statements) == 0 {
+	if s.lever.Of != iikanji.OfStatements || !v.statementsSeen() || v.in.Run == nil || len(s.at().Statements) == 0 {
 		return false
 	}
 	for _, w := range v.databases {
@@ -145,9 +97,14 @@ func (v *view) notYet(s leverSite, rows []iikanji.Row) bool {
 // leverSites groups the places in the facts by service, lever and function.
 func (v *view) leverSites() []leverSite {
 	sites := map[string]*leverSite{}
+	levers := map[iikanji.Code]Lever{}
+	for _, l := range v.in.Levers {
+		levers[l.Code] = l
+	}
 	for _, f := range v.in.Facts {
 		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
-		if _, known := leverUses[p.Code]; !ok || !known {
+		lever, known := levers[p.Code]
+		if !ok || !known {
 			continue
 		}
 		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
@@ -155,7 +112,7 @@ func (v *view) leverSites() []leverSite {
 			key += "\x00" + p.What
 		}
 		if sites[key] == nil {
-			sites[key] = &leverSite{service: f.Target, code: p.Code}
+			sites[key] = &leverSite{service: f.Target, lever: lever}
 		}
 		sites[key].places = append(sites[key].places, p)
 	}
@@ -178,7 +135,7 @@ func (s leverSite) where() string {
 // leverFinding makes the finding of a site; hot are all sites with a finding.
 func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
 	p := s.at()
-	f := iikanji.Finding{Code: s.code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
+	f := iikanji.Finding{Code: s.lever.Code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
 		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
 	if p.Drops > 0 && p.Drops < 1 {
 		f.More = -math.Log(1-p.Drops) * s.heat.share
@@ -201,9 +158,9 @@ func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
 // hand for a hint.
 func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
 	p := s.at()
-	args := map[string]string{"levers": string(s.code), "file": p.File, "func": p.Func}
+	args := map[string]string{"levers": string(s.lever.Code), "file": p.File, "func": p.Func}
 	switch {
-	case s.code == queryCache:
+	case s.lever.Whole:
 		return []iikanji.Remedy{{Kind: "gocode", Target: s.service, Args: args, Says: p.How}}
 	case !p.Fixable():
 		return []iikanji.Remedy{{Kind: "patch", Target: s.service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
@@ -231,17 +188,17 @@ func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
 // same promises, in the order in which their fixes are made.
 func (s leverSite) together(hot []leverSite) []string {
 	p := s.at()
-	var codes []iikanji.Code
+	var levers []Lever
 	for _, o := range hot {
 		q := o.at()
 		if o.service == s.service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
-			codes = append(codes, o.code)
+			levers = append(levers, o.lever)
 		}
 	}
-	slices.SortFunc(codes, func(a, b iikanji.Code) int { return cmp.Compare(leverUses[a].order, leverUses[b].order) })
+	slices.SortFunc(levers, func(a, b Lever) int { return cmp.Compare(a.Order, b.Order) })
 	var out []string
-	for _, c := range slices.Compact(codes) {
-		out = append(out, string(c))
+	for _, l := range levers {
+		out = append(out, string(l.Code))
 	}
-	return out
+	return slices.Compact(out)
 }

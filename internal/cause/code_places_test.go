@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 )
 
 // sourceFact is a fact about the source of the app.
@@ -39,6 +40,7 @@ func leverInput(places ...iikanji.Fact) cause.Input {
 		return iikanji.Row{Key: route, Count: count, Web: &iikanji.WebRow{Upstream: took}}
 	}
 	return cause.Input{
+		Levers: diagnose.Levers(),
 		Run: &iikanji.Run{Took: 10 * time.Second, Outcome: iikanji.Passed, Place: iikanji.Placement{Cores: 2},
 			Usage: []iikanji.Usage{{Who: "app", User: 8 * time.Second, Share: 0.4}, {Who: "database", User: 4 * time.Second, Share: 0.2}}},
 		Target: iikanji.Target{Services: []iikanji.Service{{Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo},

@@ -12,9 +12,14 @@ const (
 	commitMost  = 0.6
 )
 
-// db116 reports the cost of commits: time in COMMIT, or writes outside of
+var costlyCommits = Declare(PerDatabase, findCommitCost,
+	Cause{Code: "DB116", Title: "commit cost", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "the log is synced for each small transaction",
+		Remedies: []Way{Patch}})
+
+// findCommitCost reports the cost of commits: time in COMMIT, or writes outside of
 // transactions, each of which waits for the log on disk.
-func db116(v *view) []iikanji.Finding {
+func findCommitCost(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	if !c.durable || c.weight() < leastCommitShare*v.seconds {
 		return nil

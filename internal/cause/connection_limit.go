@@ -15,8 +15,13 @@ const (
 	threadMade        = 40e-6  // seconds to create a thread, without the connection itself
 )
 
-// db204 reports clients that were refused because max_connections was reached.
-func db204(v *view) []iikanji.Finding {
+var connectionLimit = Declare(PerDatabase, findConnectionLimit,
+	Cause{Code: "DB204", Title: "connection limit reached", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "clients were refused: too many connections",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase), Patch}})
+
+// findConnectionLimit reports clients that were refused because max_connections was reached.
+func findConnectionLimit(v *view) []iikanji.Finding {
 	n := v.status["connection_errors_max_connections"]
 	most, known := v.bytes("max_connections")
 	if n == 0 || !known {

@@ -25,9 +25,14 @@ const (
 	mostPaged  = 2
 )
 
-// db125 reports counts beside a list with the same conditions, one finding for each
+var countBesideList = Declare(PerDatabase, findCountBesideList,
+	Cause{Code: "DB125", Title: "count beside a list", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "all matches are counted again for each page",
+		Remedies: []Way{Patch}})
+
+// findCountBesideList reports counts beside a list with the same conditions, one finding for each
 // table: the number of matches is computed again for each page.
-func db125(v *view) []iikanji.Finding {
+func findCountBesideList(v *view) []iikanji.Finding {
 	lists := v.lists()
 	tables := map[string]*paging{}
 	for _, d := range v.digests {

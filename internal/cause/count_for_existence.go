@@ -10,11 +10,16 @@ import (
 // which the index comes first.
 const mostlySaved = 0.5
 
-// db112 reports counts over a whole unique key, which can only be 0 or 1, and
+var countForExistence = Declare(PerDatabase, findCountForExistence,
+	Cause{Code: "DB112", Title: "COUNT for existence", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "all matching rows are counted to check whether there is one",
+		Remedies: []Way{Patch}})
+
+// findCountForExistence reports counts over a whole unique key, which can only be 0 or 1, and
 // counts that read many rows each time and that no index shortens. Whether the
 // caller only tests for existence is not visible from the server: the claim
 // states that and the lower end of the gain is small.
-func db112(v *view) []iikanji.Finding {
+func findCountForExistence(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	lists := v.lists()
 	for _, d := range v.digests {

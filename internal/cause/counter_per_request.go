@@ -20,10 +20,15 @@ const (
 // counter matches the assignment of an UPDATE that adds to a column.
 var counter = regexp.MustCompile("(?i)\\bset\\s+`?(\\w+)`?\\s*=\\s*`?(\\w+)`?\\s*\\+\\s*\\S+\\s+where\\b")
 
-// db137 reports requests that only read, each of which adds to a counter in a row, with
+var counterPerRequest = Declare(PerDatabase, findCounterPerRequest,
+	Cause{Code: "DB137", Title: "a counter for each request", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "each request that reads writes a row, with a commit of its own",
+		Remedies: []Way{Patch}})
+
+// findCounterPerRequest reports requests that only read, each of which adds to a counter in a row, with
 // a commit of its own: views, downloads, hits. The sums can be kept in memory and
 // written once a second.
-func db137(v *view) []iikanji.Finding {
+func findCounterPerRequest(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		m := counter.FindStringSubmatch(d.Query.Fingerprint)

@@ -10,10 +10,15 @@ import (
 // finding.
 const leastOwn = 0.4
 
-// app101 reports apps whose own code uses most of the stack's cores while these
+var cpuBound = Declare(PerRun, findCpuBound,
+	Cause{Code: "APP101", Title: "app is CPU-bound", Of: iikanji.OfCPU, Relieves: CPU,
+		Line:     "the app's own code is the limit; the finding states how many cores it can use",
+		Remedies: []Way{Patch, Person}})
+
+// findCpuBound reports apps whose own code uses most of the stack's cores while these
 // are full. With several apps, each with a considerable part of that use is
 // reported.
-func app101(v *view) []iikanji.Finding {
+func findCpuBound(v *view) []iikanji.Finding {
 	if v.binding.Resource != "cpu" || !v.appsLead() {
 		return nil
 	}
@@ -51,7 +56,7 @@ func app101(v *view) []iikanji.Finding {
 				{Source: "process", Text: fmt.Sprintf("%s can use %s: %s", name, plural(min(may, cores), "core"), why)}},
 			Gain: between(seconds, 0.05, 0.5),
 			Remedies: []iikanji.Remedy{{Kind: "patch", Target: u.Who, Says: "profile the app under this load; do less per request"},
-				{Kind: "topology", Target: u.Who, Says: "move the app to its own machine"}},
+				iikanji.ByPerson(u.Who, "move the app to its own machine")},
 		})
 	}
 	return out

@@ -7,8 +7,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db118 reports deadlocks: each is an error for a client, or work done twice.
-func db118(v *view) []iikanji.Finding {
+var deadlocked = Declare(PerDatabase, findDeadlocks,
+	Cause{Code: "DB118", Title: "deadlocks", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "two transactions lock the same rows in different orders",
+		Remedies: []Way{Patch}})
+
+// findDeadlocks reports deadlocks: each is an error for a client, or work done twice.
+func findDeadlocks(v *view) []iikanji.Finding {
 	n := v.status["innodb_deadlocks"]
 	var latest *iikanji.Deadlock
 	for _, f := range v.in.Facts {

@@ -15,9 +15,14 @@ var printed = iikanji.Range{Lo: 5e-6, Hi: 40e-6}
 // one of requests.
 const leastLines = 0.2
 
-// app102 reports an app that writes a line for each request or action. Warnings
+var debugLogging = Declare(PerRun, findDebugLogging,
+	Cause{Code: "APP102", Title: "debug logging", Of: iikanji.OfCPU, Relieves: CPU | Disk,
+		Line:     "the app writes a log that is not read",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Patch}})
+
+// findDebugLogging reports an app that writes a line for each request or action. Warnings
 // and errors do not count, however many there are.
-func app102(v *view) []iikanji.Finding {
+func findDebugLogging(v *view) []iikanji.Finding {
 	requests := v.requests()
 	type output struct {
 		lines, bytes float64

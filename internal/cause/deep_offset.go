@@ -6,9 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db120 reports paging by a large OFFSET: the rows before the page are read and
+var deepOffset = Declare(PerDatabase, findDeepOffset,
+	Cause{Code: "DB120", Title: "deep OFFSET", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "rows are read only to be skipped",
+		Remedies: []Way{Patch}})
+
+// findDeepOffset reports paging by a large OFFSET: the rows before the page are read and
 // discarded.
-func db120(v *view) []iikanji.Finding {
+func findDeepOffset(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		blk := d.block()

@@ -15,9 +15,16 @@ const nearLimit = 0.8
 // of connections, and free of cost.
 const wantFiles = 65536
 
-// os101 reports services that ran out of file descriptors, or nearly. Where
+var descriptorLimit = Declare(PerRun, findDescriptorLimit,
+	Cause{Code: "OS101", Title: "descriptor limit hit", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "a service had too many open files",
+		Remedies: []Way{
+			Plan("sysctl", "limits", iikanji.RoleUnknown),
+			Plan("nginxconf", "workers", iikanji.RoleWeb)}})
+
+// findDescriptorLimit reports services that ran out of file descriptors, or nearly. Where
 // nginx ran out, WEB108 reports it.
-func os101(v *view) []iikanji.Finding {
+func findDescriptorLimit(v *view) []iikanji.Finding {
 	rows, _ := v.ofKind("descriptors-exhausted", "")
 	names := v.services()
 	for _, r := range rows {

@@ -12,10 +12,15 @@ const (
 	pageWrite  = 50e-6  // assumed seconds to write a page
 )
 
-// db209 reports the doublewrite buffer as an option where the disk is the
+var doublewriteBuffer = Declare(PerDatabase, findDoublewrite,
+	Cause{Code: "DB209", Title: "pages written twice", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "an option only, for sites whose limit is the disk",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findDoublewrite reports the doublewrite buffer as an option where the disk is the
 // limit. Each page is first written there, so that a page torn by a power cut
 // can be restored.
-func db209(v *view) []iikanji.Finding {
+func findDoublewrite(v *view) []iikanji.Finding {
 	pages := v.status["innodb_dblwr_pages_written"]
 	on := strings.ToUpper(v.vars["innodb_doublewrite"])
 	if on != "ON" && on != "1" || pages < twicePages || v.binding.Resource != "disk" {

@@ -15,10 +15,15 @@ import (
 // machine that starts everything at once, if its log does not show it.
 const slowStart = 5.0
 
-// os106 reports services that may be down after a reboot: masked, not enabled,
+var downAfterReboot = Declare(PerRun, findDownAfterReboot,
+	Cause{Code: "OS106", Title: "would not come back", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "the start order or a restart limit prevents it, or no unit starts the service",
+		Remedies: []Way{Person}})
+
+// findDownAfterReboot reports services that may be down after a reboot: masked, not enabled,
 // or ended because a service that they need did not answer yet. The finding has
 // no gain and ranks below all that have.
-func os106(v *view) []iikanji.Finding {
+func findDownAfterReboot(v *view) []iikanji.Finding {
 	units := map[string]iikanji.Unit{}
 	for _, f := range v.in.Facts {
 		var u iikanji.Unit
@@ -41,7 +46,7 @@ func os106(v *view) []iikanji.Finding {
 		for _, h := range hazards {
 			says = append(says, h.says)
 			f.Evidence = append(f.Evidence, h.rows...)
-			f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "topology", Target: service, Says: h.cure})
+			f.Remedies = append(f.Remedies, iikanji.ByPerson(service, h.cure))
 		}
 		f.Claim = u.Name + " may be down after a reboot: " + strings.Join(says, "; and ")
 		out = append(out, f)

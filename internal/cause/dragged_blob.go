@@ -13,12 +13,17 @@ const (
 	blobPerRun = 10e6   // bytes per run: less has no measurable effect
 )
 
-// db111 reports large columns in results beside other columns: SELECT * over a
+var draggedBlob = Declare(PerDatabase, findDraggedBlob,
+	Cause{Code: "DB111", Title: "blob dragged along", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a frequent query carries a large column through every row that it reads",
+		Remedies: []Way{Patch}})
+
+// findDraggedBlob reports large columns in results beside other columns: SELECT * over a
 // table with a blob or a long text, or a blob in a list of columns. A text in a
 // list of columns is usually displayed, and a statement that reads only the
 // blob needs it. Whether the caller uses the column is not visible from the
 // server: the lower end of the gain is 0.
-func db111(v *view) []iikanji.Finding {
+func findDraggedBlob(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		blk := d.block()

@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,8 +11,13 @@ import (
 // leastFree is the share of the memory that must stay available.
 const leastFree = 0.05
 
-// os199 reports a machine that nearly ran out of memory.
-func os199(v *view) []iikanji.Finding {
+var littleMemory = Declare(PerRun, findLittleMemory,
+	Cause{Code: "OS199", Title: "little memory", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "the machine nearly ran out of memory",
+		Remedies: []Way{Person}})
+
+// findLittleMemory reports a machine that nearly ran out of memory.
+func findLittleMemory(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || float64(m.MemLeast) >= leastFree*float64(m.MemTotal) {
 		return nil
@@ -22,16 +26,12 @@ func os199(v *view) []iikanji.Finding {
 		Claim:    fmt.Sprintf("only %s of %s of memory were available", m.MemLeast, m.MemTotal),
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("processes waited for memory %.0f %% of the time", 100*m.PressureMemory)}},
 		Gain:     between(m.Wall.Seconds()*m.PressureMemory, 0.5, 1),
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use a machine with more memory"}}}}
+		Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "use a machine with more memory")}}}
 }
 
-// TestNewRule: a function and a line in rules are all that a rule needs to be
-// run and ranked. docs/contributing.md quotes the rule.
+// TestNewRule: a function with its declaration is all that a rule needs to be run and
+// ranked. docs/contributing.md quotes the rule.
 func TestNewRule(t *testing.T) {
-	before := rules
-	defer func() { rules = before }()
-	rules = append(slices.Clip(rules), rule{perRun, os199})
-
 	const gib = 1 << 30
 	machine := func(least iikanji.Bytes) Input {
 		m := &iikanji.MachineRow{Cores: 2, Wall: 10 * time.Second, MemTotal: 8 * gib, MemLeast: least, PressureMemory: 0.2}
@@ -49,11 +49,10 @@ func TestNewRule(t *testing.T) {
 		"the sensor blind": {blind, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs, err := All(c.in)
+			fs, err := Find(c.in, []Rule{littleMemory})
 			if err != nil {
 				t.Fatal(err)
 			}
-			fs = slices.DeleteFunc(fs, func(f iikanji.Finding) bool { return f.Code != "OS199" })
 			if len(fs) != c.want {
 				t.Fatalf("%d findings, want %d: %+v", len(fs), c.want, fs)
 			}

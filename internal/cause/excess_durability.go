@@ -6,10 +6,15 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db206 reports as an option what a weaker durability promise saves: commits
+var excessDurability = Declare(PerDatabase, findExcessDurability,
+	Cause{Code: "DB206", Title: "durability that the promise does not need", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "an option only: the page names what may be lost",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findExcessDurability reports as an option what a weaker durability promise saves: commits
 // wait for the log on disk because of innodb_flush_log_at_trx_commit. The
 // saving of a change of the app (DB116) is subtracted.
-func db206(v *view) []iikanji.Finding {
+func findExcessDurability(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	if !c.redo || c.weight() < leastCommitShare*v.seconds || c.commits+c.writes < manyRuns {
 		return nil

@@ -64,10 +64,15 @@ func (v *view) faster() []iikanji.Remedy {
 	return v.patch("make the route faster: see the other findings about it", nil)
 }
 
-// web109 reports routes with requests that the app did not answer (502, 503,
+var failedRequests = Declare(PerWeb, findFailedRequests,
+	Cause{Code: "WEB109", Title: "499, 502, 504", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "clients gave up, or the app did not answer",
+		Remedies: []Way{Patch}}).settling((*view).gone)
+
+// findFailedRequests reports routes with requests that the app did not answer (502, 503,
 // 504), with the reason from the error log. Requests that clients aborted are
 // reported by [view.gone].
-func web109(v *view) []iikanji.Finding {
+func findFailedRequests(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	v.statuses(func(status, route string, n float64) {
 		total, mean := v.served(route)
@@ -92,7 +97,7 @@ func web109(v *view) []iikanji.Finding {
 // gone adds findings about routes whose clients stopped waiting (499). This is
 // usually a consequence: if other findings explain most of the lost time, the
 // greatest of them gets the evidence, and there is no finding of its own.
-func (v *view) gone(fs []result) []result {
+func (v *view) gone(fs []Result) []Result {
 	causes := fs[:len(fs):len(fs)]
 	v.statuses(func(status, route string, n float64) {
 		total, mean := v.served(route)
@@ -106,7 +111,7 @@ func (v *view) gone(fs []result) []result {
 			return
 		}
 		f.Claim = fmt.Sprintf("clients gave up in %.0f %% of the requests: the app's work for these was wasted", 100*n/total)
-		fs = append(fs, result{f, v})
+		fs = append(fs, v.result(f))
 	})
 	return fs
 }
@@ -116,7 +121,7 @@ func (v *view) gone(fs []result) []result {
 // -1 if all together do not explain it. If the requests of the route mostly
 // queued for a used-up resource, findings about other routes count too, because
 // each of them shortens the queue.
-func (v *view) causeOf(route string, lost float64, fs []result) int {
+func (v *view) causeOf(route string, lost float64, fs []Result) int {
 	inQueue := v.inQueue(route)
 	best, near, saved := -1, false, 0.0
 	for i, f := range fs {
@@ -124,7 +129,7 @@ func (v *view) causeOf(route string, lost float64, fs []result) int {
 			continue
 		}
 		about := v.about(f, route)
-		if f.Code.Doubt() || f.Code == "WEB109" || !inQueue && !about {
+		if f.Doubt || f.Code == "WEB109" || !inQueue && !about {
 			continue
 		}
 		saved += f.Gain.Hi
@@ -140,7 +145,7 @@ func (v *view) causeOf(route string, lost float64, fs []result) int {
 
 // about reports whether a finding is about a route: by its place, or by a
 // statement that the route sends.
-func (v *view) about(f result, route string) bool {
+func (v *view) about(f Result, route string) bool {
 	at, _, _ := strings.Cut(f.Where, ": ")
 	if sameRoute(at, route) {
 		return true

@@ -15,9 +15,14 @@ const (
 	setsLeast    = 20.0  // least SET commands that make new keys, where keys are deleted again
 )
 
-// kv103 reports caches that are full, so that they throw out keys that are needed
+var fullCache = Declare(PerRun, findFullCache,
+	Cause{Code: "KV103", Title: "cache full, or keys that never expire", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "keys are thrown out that are needed again, or memory grows without end",
+		Remedies: []Way{Person, Patch}})
+
+// findFullCache reports caches that are full, so that they throw out keys that are needed
 // again, and Redis servers without a limit into which keys come that never expire.
-func kv103(v *view) []iikanji.Finding {
+func findFullCache(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, c := range v.caches() {
 		limit := c.setting("maxmemory", "limit_maxbytes", "maxbytes")
@@ -32,7 +37,7 @@ func kv103(v *view) []iikanji.Finding {
 				Claim:    fmt.Sprintf("%s threw out %s keys because it was full: they are made again, or sessions are lost", c.Name, people(evicted)),
 				Evidence: []iikanji.Evidence{{Source: "cache", Text: fmt.Sprintf("evictions +%.0f, misses +%.0f; limit %s", evicted, c.counter("keyspace_misses", "get_misses"), iikanji.Bytes(limit))}},
 				Gain:     between(evicted*each, 0, 1),
-				Remedies: []iikanji.Remedy{{Kind: "topology", Target: c.Name, Says: "give " + c.Name + " more memory (maxmemory of Redis, -m of memcached); keep sessions and caches in different servers"}}})
+				Remedies: []iikanji.Remedy{iikanji.ByPerson(c.Name, "give "+c.Name+" more memory (maxmemory of Redis, -m of memcached); keep sessions and caches in different servers")}})
 		case limit == 0 && c.setting("maxmemory") == 0 && c.counters["keys"] >= newKeys && c.counters["keys_that_expire"] <= (1-neverExpire)*c.counters["keys"] && !strings.EqualFold(string(c.Engine), "memcached"):
 			out = append(out, iikanji.Finding{Code: "KV103", Where: c.Name,
 				Claim:    fmt.Sprintf("%s new keys of %s never expire, and its memory has no limit: it grows until the machine has no memory left", people(c.counters["keys"]-c.counters["keys_that_expire"]), c.Name),

@@ -6,9 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// ben101 reports that the load generator was the limit: no other finding of the
+var generatorLimit = Declare(PerRun, findGeneratorLimit,
+	Cause{Code: "BEN101", Title: "generator was the limit", Doubt: true, Relieves: AnyLimit,
+		Line:     "the score measures the load generator, not the site",
+		Remedies: []Way{Person}})
+
+// findGeneratorLimit reports that the load generator was the limit: no other finding of the
 // run is reliable.
-func ben101(v *view) []iikanji.Finding {
+func findGeneratorLimit(v *view) []iikanji.Finding {
 	b := v.binding
 	if b.Resource != "generator" {
 		return nil
@@ -17,7 +22,7 @@ func ben101(v *view) []iikanji.Finding {
 	f := iikanji.Finding{Code: "BEN101", Where: "generator",
 		Claim:    fmt.Sprintf("the load generator used %.0f %% of its cores: the score measures the generator, not the target", 100*g.CPUShare),
 		Evidence: []iikanji.Evidence{{Source: "generator", Text: fmt.Sprintf("CPU share %.2f of %d cores, sending late by %s (p99)", g.CPUShare, g.Cores, g.LagP99)}},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "give the generator more cores or another machine"}},
+		Remedies: []iikanji.Remedy{iikanji.ByPerson("generator", "give the generator more cores or another machine")},
 	}
 	if g.Why != "" {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "generator", Text: g.Why})

@@ -22,12 +22,17 @@ const (
 	leastHeld = 0.02
 )
 
-// web112 reports clients that ask for keep-alive and then wait until nginx closes
+var hangingClients = Declare(PerNginx, findHangingClients,
+	Cause{Code: "WEB112", Title: "clients hang on kept connections", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "clients ask for keep-alive and wait until the server closes the connection",
+		Remedies: []Way{Plan("nginxconf", "set", iikanji.RoleWeb)}})
+
+// findHangingClients reports clients that ask for keep-alive and then wait until nginx closes
 // the connection. The load generator's slowest exchanges took as long as
 // keepalive_timeout, or were given up, although nginx's log has every answer sent
 // soon. Such a client does not understand the end of an answer: one without a
 // length, or without a body.
-func web112(v *view) []iikanji.Finding {
+func findHangingClients(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	run := v.in.Run
 	if !ok || run == nil || run.Took <= 0 {

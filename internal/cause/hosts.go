@@ -6,13 +6,13 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// thisMachine is the Target of the Host profile of the host without a name.
-const thisMachine = "local"
+// ThisMachine is the Target of the Host profile of the host without a name.
+const ThisMachine = "local"
 
 // hostName is the Target of the Host profile of a host.
 func hostName(host string) string {
 	if host == "" {
-		return thisMachine
+		return ThisMachine
 	}
 	return host
 }
@@ -129,7 +129,7 @@ func (v *view) services() []string {
 
 // place names the host in a finding about one of several hosts, and in its
 // remedies: "host" alone is this machine.
-func (f *result) place() {
+func (f *Result) place() {
 	if f.from.on == "" {
 		return
 	}
@@ -137,7 +137,7 @@ func (f *result) place() {
 		f.Where = "host " + f.from.on
 	}
 	for i := range f.Remedies {
-		if f.Remedies[i].Target == "host" && f.from.on != thisMachine {
+		if f.Remedies[i].Target == "host" && f.from.on != ThisMachine {
 			f.Remedies[i].Target = f.from.on
 		}
 	}

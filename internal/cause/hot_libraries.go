@@ -34,9 +34,14 @@ var libraries = []library{
 // finding.
 const leastLibrary = 0.05
 
-// app107 reports work in libraries that the profile of an app's CPU shows. Calls of a
+var hotLibraries = Declare(PerRun, findHotLibraries,
+	Cause{Code: "APP107", Title: "hot work in libraries", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "hashing, templates, encoding or compression take the app's CPU time",
+		Remedies: []Way{Patch}})
+
+// findHotLibraries reports work in libraries that the profile of an app's CPU shows. Calls of a
 // package within another of the list count in both.
-func app107(v *view) []iikanji.Finding {
+func findHotLibraries(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
 		all := v.cpuOf(s.Name)

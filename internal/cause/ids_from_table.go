@@ -14,11 +14,16 @@ const (
 	idWriteLeft = 0.05  // share of the time that ids in blocks of 20 or more still need
 )
 
-// db123 reports ids that are taken from a table: each id writes one of a few rows again,
+var idsFromTable = Declare(PerDatabase, findIdsFromTable,
+	Cause{Code: "DB123", Title: "ids from a table", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "each new id writes one row again, and commits",
+		Remedies: []Way{Patch}})
+
+// findIdsFromTable reports ids that are taken from a table: each id writes one of a few rows again,
 // and commits. Two forms are certain: REPLACE, or INSERT … ON DUPLICATE KEY UPDATE, into
 // a table of few rows that numbers its rows itself, and an UPDATE that returns the
 // counter by LAST_INSERT_ID(…).
-func db123(v *view) []iikanji.Finding {
+func findIdsFromTable(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		if !d.dispenses() || !v.considerable(d.q.Count*costStatement) {

@@ -28,6 +28,8 @@ type Input struct {
 	// BlindAt are sensors whose proof failed for one service while those of
 	// others hold: only evidence about this service is held back.
 	BlindAt []Blindness
+	// Levers are the rewrites whose places may be in the facts.
+	Levers []Lever
 
 	settled bool // see settle
 }
@@ -113,6 +115,7 @@ type view struct {
 	self    iikanji.Service // none in the view of the whole run or of a host
 	on      string          // the host; "" in other views
 	binding Binding
+	causes  map[iikanji.Code]Cause // by the codes of all findings
 
 	databases, webs, hosts []*view // in the view of the whole run
 	sites                  []leverSite
@@ -146,9 +149,9 @@ type digest struct {
 	saved   float64 // upper bound of its seconds that an index of DB101 saves
 }
 
-func look(in Input) (*view, error) {
+func look(in Input, rules []Rule) (*view, error) {
 	in = in.settle()
-	v := &view{in: in, binding: in.Binding()}
+	v := &view{in: in, binding: in.Binding(), causes: causesOf(rules, in)}
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
 		d, err := v.database(s)
 		if err != nil {

@@ -14,9 +14,14 @@ const (
 	surplusTimes = 1.5
 )
 
-// db136 reports lists that an answer can only show in part: the texts of the rows
+var listLongerThanPage = Declare(PerDatabase, findListLongerThanPage,
+	Cause{Code: "DB136", Title: "more rows than the answer holds", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a list is read whole, and its texts are longer than the page",
+		Remedies: []Way{Patch}})
+
+// findListLongerThanPage reports lists that an answer can only show in part: the texts of the rows
 // that are sent are longer than the answers of every route that sends the statement.
-func db136(v *view) []iikanji.Finding {
+func findListLongerThanPage(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
 		blk := d.block()

@@ -12,10 +12,15 @@ const (
 	lockShare   = 0.02 // least share of the run for which a thread waited
 )
 
-// db124 reports waits for locks of whole files (flock): threads of the app wait for each
+var lockFiles = Declare(PerDatabase, findLockFiles,
+	Cause{Code: "DB124", Title: "waits for lock files", Of: iikanji.OfStatements, Relieves: Disk | Locks | Pool,
+		Line:     "threads wait for a lock of a whole file (flock) beside a SQLite database",
+		Remedies: []Way{Patch}})
+
+// findLockFiles reports waits for locks of whole files (flock): threads of the app wait for each
 // other, readers too if the lock is exclusive. The kernel shows a waiting thread and not
 // what the holder of the lock does, so the gain is wide.
-func db124(v *view) []iikanji.Finding {
+func findLockFiles(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, w := range known[iikanji.FileLockWait](v, iikanji.TopicFileLock) {
 		waited := w.Waited.Seconds()

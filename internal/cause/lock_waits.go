@@ -52,10 +52,15 @@ func (in Input) locked() float64 {
 	return sum
 }
 
-// db117 reports statements that wait for row locks: how often, by InnoDB's
+var lockWaits = Declare(PerDatabase, findLockWaits,
+	Cause{Code: "DB117", Title: "lock waits", Of: iikanji.OfStatements, Relieves: Disk | Locks | Pool,
+		Line:     "statements wait for row locks that another statement holds",
+		Remedies: []Way{Patch}})
+
+// findLockWaits reports statements that wait for row locks: how often, by InnoDB's
 // counters; which ones, by the slow log; and for which statements, by samples
 // taken during the run.
-func db117(v *view) []iikanji.Finding {
+func findLockWaits(v *view) []iikanji.Finding {
 	waits, writes := v.status["innodb_row_lock_waits"], 0.0
 	for _, d := range v.digests {
 		if d.st != nil && (d.st.verb != "select" || strings.Contains(strings.ToLower(d.q.SQL), "for update")) {

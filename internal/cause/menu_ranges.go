@@ -28,10 +28,15 @@ type menuSearch struct {
 	seconds float64                   // that no index of DB101 saves
 }
 
-// db127 reports tables that are searched by ranges from a fixed set, and sorted by
+var rangesOfMenu = Declare(PerDatabase, findMenuRanges,
+	Cause{Code: "DB127", Title: "ranges of a menu", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a search by ranges from a fixed set is sorted by another column",
+		Remedies: []Way{Plan("ddl", "add column", iikanji.RoleDatabase), Patch}})
+
+// findMenuRanges reports tables that are searched by ranges from a fixed set, and sorted by
 // another column. An index gives either the range or the order. A column with the
 // number of the range, compared by equality, lets one index give both.
-func db127(v *view) []iikanji.Finding {
+func findMenuRanges(v *view) []iikanji.Finding {
 	tables := map[string]*menuSearch{}
 	for _, d := range v.digests {
 		blk := d.block()

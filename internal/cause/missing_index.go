@@ -8,9 +8,17 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db101 reports indexes to add: DB101, DB102 where an existing index continues
+var missingIndex = Declare(PerDatabase, findMissingIndex,
+	Cause{Code: "DB101", Title: "missing index", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a heavy query reads many rows that an index would skip",
+		Remedies: []Way{Plan("ddl", "add index", iikanji.RoleDatabase)}},
+	Cause{Code: "DB102", Title: "wrong-column index", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "an index begins with the right column and continues with one that the query does not use",
+		Remedies: []Way{Plan("ddl", "add index", iikanji.RoleDatabase)}})
+
+// findMissingIndex reports indexes to add: DB101, DB102 where an existing index continues
 // with the wrong column, DB108 for geometry.
-func db101(v *view) []iikanji.Finding {
+func findMissingIndex(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, p := range v.advice.Add {
 		if p.onlyCovers() && v.onHistories(p) {

@@ -8,9 +8,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db108 reports searches in a box of two coordinates without a spatial index: a B-tree
+var missingSpatialIndex = Declare(PerDatabase, findMissingSpatialIndex,
+	Cause{Code: "DB108", Title: "spatial search without a spatial index", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a polygon or box search over a point column without a usable spatial index",
+		Remedies: []Way{Plan("ddl", "add index", iikanji.RoleDatabase), Patch}})
+
+// findMissingSpatialIndex reports searches in a box of two coordinates without a spatial index: a B-tree
 // serves the range of one coordinate only, so that all rows of a stripe are read.
-func db108(v *view) []iikanji.Finding {
+func findMissingSpatialIndex(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		blk := d.block()

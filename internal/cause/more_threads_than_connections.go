@@ -7,9 +7,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// app224 reports app servers whose threads may together open more connections than a
+var moreThreadsThanConnections = Declare(PerRun, findMoreThreadsThanConnections,
+	Cause{Code: "APP224", Title: "more threads than connections", Of: iikanji.OfCPU, Inside: true, Relieves: AnyLimit,
+		Line:     "all threads together may open more connections than the database takes",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findMoreThreadsThanConnections reports app servers whose threads may together open more connections than a
 // database takes.
-func app224(v *view) []iikanji.Finding {
+func findMoreThreadsThanConnections(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, a := range v.appServers() {
 		for _, d := range v.databases {

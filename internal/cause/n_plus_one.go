@@ -29,7 +29,15 @@ const (
 	refetchEach    = 10.0  // mean number of times that each row of a table is fetched
 )
 
-// db113 reports loops around statements.
+var nPlusOneStatements = Declare(PerDatabase, findNPlusOne,
+	Cause{Code: "DB113", Title: "N+1", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "one statement is executed per row of another statement's result",
+		Remedies: []Way{Patch}},
+	Cause{Code: "DB114", Title: "refetch", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "the same row is fetched repeatedly within one request",
+		Remedies: []Way{Patch}})
+
+// findNPlusOne reports loops around statements.
 //
 // N+1 (DB113), by its parent: a look-up runs once for each row that another
 // statement sent, and several times as often as that statement ran. Two counts
@@ -50,7 +58,7 @@ const (
 // Refetch (DB114): a look-up by a whole unique key runs many times more often
 // than there are rows, or mostly with values that its connection had just used,
 // and more than once per request.
-func db113(v *view) []iikanji.Finding {
+func findNPlusOne(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
 		if !v.lookup(d) {

@@ -17,9 +17,14 @@ import (
 // a million unrelated pairs is a mistake.
 const leastSame = 20
 
-// web117 reports kept pages that writes drop although they do not change them. Its
+var needlessDrops = Declare(PerNginx, findNeedlessDrops,
+	Cause{Code: "WEB117", Title: "pages dropped in vain", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "writes drop kept pages that they do not change",
+		Remedies: []Way{Plan("httpcache", "nginx", iikanji.RoleWeb)}})
+
+// findNeedlessDrops reports kept pages that writes drop although they do not change them. Its
 // remedy has the table of the pages that each write changes.
-func web117(v *view) []iikanji.Finding {
+func findNeedlessDrops(v *view) []iikanji.Finding {
 	if v.in.Run == nil || v.self.Engine != iikanji.EngineNginx {
 		return nil
 	}

@@ -15,10 +15,18 @@ var entrySeconds = iikanji.Range{Lo: 3e-6, Hi: 20e-6}
 // costWrite is the time to write such an entry, in units of work.
 const costWrite = 10.0
 
-// db103 reports indexes to drop: DB103 redundant, DB104 unused. Their gain is
+var needlessIndex = Declare(PerDatabase, findNeedlessIndex,
+	Cause{Code: "DB103", Title: "redundant index", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "another index serves every query that this one serves",
+		Remedies: []Way{Plan("ddl", "drop index", iikanji.RoleDatabase)}},
+	Cause{Code: "DB104", Title: "unused index", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "every write maintains an index that no query of the run could use",
+		Remedies: []Way{Plan("ddl", "drop index", iikanji.RoleDatabase)}})
+
+// findNeedlessIndex reports indexes to drop: DB103 redundant, DB104 unused. Their gain is
 // the cost of the rows written to them; an index without writes is not
 // reported.
-func db103(v *view) []iikanji.Finding {
+func findNeedlessIndex(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.advice.Drop {
 		f := iikanji.Finding{Code: "DB103", Where: tableName(d.Table) + " " + d.Index.Name,

@@ -35,9 +35,14 @@ func textual(mediaType string) bool {
 	return mediaType == "image/svg+xml"
 }
 
-// web105 reports texts that are sent uncompressed although the client accepts
+var noCompression = Declare(PerNginx, findNoCompression,
+	Cause{Code: "WEB105", Title: "no compression", Of: iikanji.OfCPU, Relieves: NoLimit,
+		Line:     "text is sent uncompressed",
+		Remedies: []Way{Plan("nginxconf", "gzip", iikanji.RoleWeb)}})
+
+// findNoCompression reports texts that are sent uncompressed although the client accepts
 // gzip.
-func web105(v *view) []iikanji.Finding {
+func findNoCompression(v *view) []iikanji.Finding {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	http, _ := v.nginx()
 	off := len(http.All("gzip")) == 0 || http.All("gzip")[0].Arg(0) != "on"

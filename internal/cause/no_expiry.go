@@ -20,9 +20,14 @@ const (
 	leastFile = 4 << 10
 )
 
-// web106 reports answers that never changed during the run and that clients may
+var noExpiry = Declare(PerWeb, findNoExpiry,
+	Cause{Code: "WEB106", Title: "no validators or expiry", Of: iikanji.OfCPU, Relieves: CPU | Disk,
+		Line:     "answers that never change are sent in full each time",
+		Remedies: []Way{Plan("nginxconf", "expires", iikanji.RoleWeb), Patch}})
+
+// findNoExpiry reports answers that never changed during the run and that clients may
 // not keep, because no header permits it.
-func web106(v *view) []iikanji.Finding {
+func findNoExpiry(v *view) []iikanji.Finding {
 	series := known[iikanji.Series](v, iikanji.TopicSeries)
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	folders := map[string]*iikanji.Finding{}

@@ -25,10 +25,15 @@ type opened struct {
 	count   float64
 }
 
-// web102 reports upstreams to which nginx opens a connection for each request:
+var noKeepalive = Declare(PerNginx, findNoKeepalive,
+	Cause{Code: "WEB102", Title: "no upstream keep-alive", Of: iikanji.OfCPU, Relieves: CPU,
+		Line:     "nginx opens a new connection to the app for each request",
+		Remedies: []Way{Plan("nginxconf", "upstream keepalive", iikanji.RoleWeb), Person}})
+
+// findNoKeepalive reports upstreams to which nginx opens a connection for each request:
 // no connection is kept, or the request header closes it. Each upstream is
 // charged with the requests of the routes that nginx passes to it.
-func web102(v *view) []iikanji.Finding {
+func findNoKeepalive(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
 		return nil
@@ -70,9 +75,9 @@ func (o *opened) finding(v *view) iikanji.Finding {
 	switch {
 	case o.pass.Name == "fastcgi_pass": // a process with a persistent connection serves only that one
 		f.Gain.Lo = 0
-		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "use an upstream with keepalive, for fewer connections than the app has processes, and fastcgi_keep_conn on", nil)}
+		f.Remedies = []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "use an upstream with keepalive, for fewer connections than the app has processes, and fastcgi_keep_conn on")}
 	case o.header != "":
-		f.Remedies = []iikanji.Remedy{v.onSelf("patch", "set the map of "+o.header+` to "" instead of close for requests without an upgrade`, nil)}
+		f.Remedies = []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "set the map of "+o.header+` to "" instead of close for requests without an upgrade`)}
 	default:
 		f.Remedies = v.nginxconf("use an upstream with keepalive, proxy_http_version 1.1 and an empty Connection header", map[string]string{"act": "upstream keepalive", "to": o.to, "keepalive": "64"})
 	}

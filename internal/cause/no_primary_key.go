@@ -14,10 +14,15 @@ const (
 	keyedLook  = 0.3  // largest share of a statement's time that a primary key saves
 )
 
-// db121 reports frequently used tables without a primary key and without a
+var noPrimaryKey = Declare(PerDatabase, findNoPrimaryKey,
+	Cause{Code: "DB121", Title: "table without a primary key", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "rows are stored under a hidden key and found by scanning",
+		Remedies: []Way{Patch}})
+
+// findNoPrimaryKey reports frequently used tables without a primary key and without a
 // unique key of NOT NULL columns. InnoDB then clusters the rows by a hidden
 // number, so that every row is found through a secondary index or by a scan.
-func db121(v *view) []iikanji.Finding {
+func findNoPrimaryKey(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, t := range v.schema.tables {
 		if !strings.EqualFold(t.Engine, "InnoDB") || t.keyed() {

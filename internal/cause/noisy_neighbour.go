@@ -13,9 +13,14 @@ const (
 	leastOther = 0.10
 )
 
-// os104 reports CPU time that went to other guests of the same hardware
+var noisyNeighbour = Declare(PerHost, findNoisyNeighbour,
+	Cause{Code: "OS104", Title: "noisy neighbour", Of: iikanji.OfCPU, Doubt: true, Relieves: CPU,
+		Line:     "steal, timers or other processes used the CPU",
+		Remedies: []Way{Person}})
+
+// findNoisyNeighbour reports CPU time that went to other guests of the same hardware
 // (steal), or to processes that are not part of the site.
-func os104(v *view) []iikanji.Finding {
+func findNoisyNeighbour(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || m.Wall <= 0 {
 		return nil
@@ -26,14 +31,14 @@ func os104(v *view) []iikanji.Finding {
 		out = append(out, iikanji.Finding{Code: "OS104", Where: "steal", Gain: between(s, 0.5, 1),
 			Claim:    fmt.Sprintf("the hypervisor gave %.0f %% of the CPU to other guests", 100*s/all),
 			Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("steal: %.1f s of %.1f s", s, all)}},
-			Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use a machine without other guests, or another time; compare only interleaved runs"}}})
+			Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "use a machine without other guests, or another time; compare only interleaved runs")}})
 	}
 	if o := v.host("other"); o != nil {
 		if s := (o.User + o.System).Seconds(); s >= leastOther*all {
 			f := iikanji.Finding{Code: "OS104", Where: "other processes", Gain: between(s, 0.5, 1),
 				Claim:    fmt.Sprintf("processes outside of the site used %.0f %% of the CPU", 100*s/all),
 				Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("other: %.1f s user, %.1f s system of %.1f s, %d processes", o.User.Seconds(), o.System.Seconds(), all, o.Processes)}},
-				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "find them with iikanji top; stop timers and agents during measurements"}}}
+				Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "find them with iikanji top; stop timers and agents during measurements")}}
 			if named := neighbours(o.Programs); named != "" {
 				f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "process", Text: named})
 			}

@@ -12,9 +12,16 @@ import (
 // with its key.
 const mostStored = 1<<20 - 4<<10
 
-// web116 reports the same as WEB115 for a site without a Varnish whose only app is in Go:
+var pagesInNginx = Declare(PerNginx, findPagesInNginx,
+	Cause{Code: "WEB116", Title: "pages kept in nginx", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "the same without a Varnish, for a Go app",
+		Remedies: []Way{
+			Plan("httpcache", "nginx", iikanji.RoleWeb),
+			Plan("httpcache", "memcached", iikanji.RoleWeb)}})
+
+// findPagesInNginx reports the same as WEB115 for a site without a Varnish whose only app is in Go:
 // nginx keeps the pages, and the app drops them at each write.
-func web116(v *view) []iikanji.Finding {
+func findPagesInNginx(v *view) []iikanji.Finding {
 	if v.hasVarnish() {
 		return nil // WEB115 has the remedies
 	}

@@ -18,11 +18,19 @@ const (
 	purgedCache = 10 * time.Second
 )
 
-// web115 reports several pages that are equal for all users, if requests that may
+var pagesInVarnish = Declare(PerNginx, findPagesInVarnish,
+	Cause{Code: "WEB115", Title: "one cache for all pages", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "several pages that everybody gets alike can be kept until the next write",
+		Remedies: []Way{
+			Plan("httpcache", "varnish", iikanji.RoleWeb),
+			Plan("httpcache", "nginx", iikanji.RoleWeb),
+			Plan("httpcache", "memcached", iikanji.RoleWeb)}})
+
+// findPagesInVarnish reports several pages that are equal for all users, if requests that may
 // write are rare and a Varnish is there or can be started: one cache for all of them
 // keeps every page until the next write. Kept one by one, each page costs a trial and
 // a restart, and the app stays the limit until the last of them.
-func web115(v *view) []iikanji.Finding {
+func findPagesInVarnish(v *view) []iikanji.Finding {
 	if !v.hasVarnish() {
 		return nil
 	}

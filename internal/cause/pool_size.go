@@ -72,11 +72,19 @@ func (p pool) starved() bool {
 	return p.size > 0 && p.busy >= poolBusy && p.load >= poolQueue*float64(p.size)
 }
 
-// app103 reports pools whose connections were always busy (APP103), so that
+var poolSize = Declare(PerDatabase, findPoolSize,
+	Cause{Code: "APP103", Title: "pool too small", Of: iikanji.OfCPU, Relieves: Pool,
+		Line:     "requests wait for a database connection",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Patch}},
+	Cause{Code: "APP104", Title: "pool too large", Of: iikanji.OfCPU, Relieves: Locks | Pool,
+		Line:     "more connections only queue for the same row locks",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Patch}})
+
+// findPoolSize reports pools whose connections were always busy (APP103), so that
 // requests waited for one, and pools whose connections mostly wait for each
 // other's locks (APP104). Where the CPU is used up, connections are held
 // because statements wait for the CPU: a larger pool does not help.
-func app103(v *view) []iikanji.Finding {
+func findPoolSize(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, p := range v.in.pools(v.self) {
 		out = append(out, v.ofPool(p)...)

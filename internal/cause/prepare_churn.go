@@ -8,9 +8,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db115 reports statements prepared for one execution each, by the server's
+var prepareChurn = Declare(PerDatabase, findPrepareChurn,
+	Cause{Code: "DB115", Title: "prepare churn", Of: iikanji.OfStatements, Relieves: CPU | Locks | Pool,
+		Line:     "statements are prepared for one execution each",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Patch}})
+
+// findPrepareChurn reports statements prepared for one execution each, by the server's
 // counters, or by the Prepare lines of the slow log.
-func db115(v *view) []iikanji.Finding {
+func findPrepareChurn(v *view) []iikanji.Finding {
 	prepared, executed := v.status["com_stmt_prepare"], v.status["com_stmt_execute"]
 	source, seconds := "status", 0.0
 	for _, d := range v.digests {

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 )
@@ -13,13 +14,17 @@ const mostCachedShown = 5
 // gain: one that answers few reads is to be taken out, or its plan is old.
 func (v *view) keptAnswers() []iikanji.Finding {
 	var out []iikanji.Finding
+	at := slices.IndexFunc(v.in.Levers, func(l Lever) bool { return l.Whole })
+	if at < 0 {
+		return nil
+	}
 	for _, f := range v.in.Facts {
 		c, ok := decode[iikanji.QueryCache](f, iikanji.TopicQueryCache)
 		reads := c.All.Hits + c.All.Asked()
 		if !ok || reads == 0 {
 			continue
 		}
-		finding := iikanji.Finding{Code: queryCache, Where: f.Target + " sqlcache",
+		finding := iikanji.Finding{Code: v.in.Levers[at].Code, Where: f.Target + " sqlcache",
 			Claim: fmt.Sprintf("the query cache gave %.0f%% of the %s answers of statements that it may keep", 100*float64(c.All.Hits)/float64(reads), people(float64(reads)))}
 		finding.Evidence = append(finding.Evidence, iikanji.Evidence{Source: "expvar sqlcache",
 			Text: fmt.Sprintf("%s; it held %s answers in %s at the end", useOf(c.All), people(float64(c.Entries)), c.Bytes)})

@@ -10,48 +10,37 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// notRelieving are, by binding resource, the codes whose remedies do not relieve it:
-// they save waiting where work is the limit, work where waiting is the limit, or
-// network traffic. Findings about failed requests and errors (OS101, WEB109 …)
-// always count.
-var notRelieving = map[string][]iikanji.Code{
-	"cpu":   {"APP103", "APP104", "APP220", "DB117", "DB124", "DB201", "DB202", "OS107", "WEB105"},
-	"disk":  {"APP101", "APP103", "APP104", "APP106", "DB210", "DB115", "OS104", "WEB102", "WEB105"},
-	"locks": {"APP101", "APP102", "APP103", "APP106", "DB210", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
-	"pool":  {"APP101", "APP102", "APP106", "OS104", "WEB101", "WEB102", "WEB105", "WEB106", "WEB110"},
-}
-
 // rank converts gains into seconds of the binding resource and sorts by the
 // middle of their ranges, the greatest first. Findings about the measurement
 // itself (BEN) come first, findings that do not relieve the binding resource last.
-func (v *view) rank(fs []result) {
+func (v *view) rank(fs []Result) {
 	b := v.binding
 	has := v.budget(b)
 	for i := range fs {
 		f := &fs[i]
 		of, most := 1.0, math.Inf(1)
-		if strings.HasPrefix(string(f.Code), "DB") {
+		if f.cause.Of == iikanji.OfStatements && f.from.self.Role == iikanji.RoleDatabase {
 			of = f.from.weight
 		}
 		if has > 0 {
 			most = has
 		}
 		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
-		if slices.Contains(notRelieving[b.Resource], f.Code) {
+		if !f.cause.Relieves.relieve(b.Resource) {
 			f.Gain.Lo = 0
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
 		}
 	}
-	tier := func(f result) int {
+	tier := func(f Result) int {
 		switch {
-		case f.Code.Doubt():
+		case f.Doubt:
 			return 0
-		case slices.Contains(notRelieving[b.Resource], f.Code):
+		case !f.cause.Relieves.relieve(b.Resource):
 			return 2
 		}
 		return 1
 	}
-	slices.SortStableFunc(fs, func(x, y result) int {
+	slices.SortStableFunc(fs, func(x, y Result) int {
 		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
 			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
 	})

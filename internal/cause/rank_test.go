@@ -132,7 +132,7 @@ func TestDoubtsFirst(t *testing.T) {
 	}
 	doubts, causes := 0, 0
 	for _, f := range fs {
-		if !f.Code.Doubt() {
+		if !f.Doubt {
 			causes++
 		} else if doubts++; causes > 0 {
 			t.Errorf("%s behind a cause:\n%s", f.Code, formatted(fs))

@@ -19,10 +19,15 @@ const (
 	fullySaved = 0.9
 )
 
-// db126 reports aggregates (GROUP BY, MAX, SUM, DISTINCT) that read many rows each time
+var repeatedAggregate = Declare(PerDatabase, findRepeatedAggregate,
+	Cause{Code: "DB126", Title: "aggregate computed again", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "many rows are aggregated for a few, which a write could keep",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase), Patch}})
+
+// findRepeatedAggregate reports aggregates (GROUP BY, MAX, SUM, DISTINCT) that read many rows each time
 // for a short answer and that no index of DB101 shortens: totals that could be kept
 // when a row is written. Counts are DB112 and DB125.
-func db126(v *view) []iikanji.Finding {
+func findRepeatedAggregate(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		blk := d.block()

@@ -20,9 +20,14 @@ var robots = []string{
 // finding.
 const leastRobots = 0.05
 
-// web114 reports robots with a large share of the requests or of their time. The
+var robotLoad = Declare(PerWeb, findRobots,
+	Cause{Code: "WEB114", Title: "robots", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "bots and crawlers send a large part of the requests",
+		Remedies: []Way{Plan("nginxconf", "refuse user agents", iikanji.RoleWeb)}})
+
+// findRobots reports robots with a large share of the requests or of their time. The
 // target's policy may name more of them than they do themselves.
-func web114(v *view) []iikanji.Finding {
+func findRobots(v *view) []iikanji.Finding {
 	all, ok := v.agent("")
 	if !ok || all.Requests == 0 {
 		return nil

@@ -11,8 +11,13 @@ import (
 // arrivals are counted within 2/√n, which is 10 % at 400.
 const leastRequests = 400
 
-// ben102 reports a run with too few requests for reliable numbers.
-func ben102(v *view) []iikanji.Finding {
+var runTooShort = Declare(PerRun, findRunTooShort,
+	Cause{Code: "BEN102", Title: "run too short", Doubt: true, Relieves: AnyLimit,
+		Line:     "too few requests for a meaningful rate",
+		Remedies: []Way{Person}})
+
+// findRunTooShort reports a run with too few requests for reliable numbers.
+func findRunTooShort(v *view) []iikanji.Finding {
 	n := v.requests()
 	if v.in.Run == nil || n == 0 || n >= leastRequests {
 		return nil
@@ -20,5 +25,5 @@ func ben102(v *view) []iikanji.Finding {
 	return []iikanji.Finding{{Code: "BEN102", Where: "run",
 		Claim:    fmt.Sprintf("the run had %s requests: their rate is known within %.0f %% at best", people(n), 200/math.Sqrt(n)),
 		Evidence: []iikanji.Evidence{{Source: "run", Text: fmt.Sprintf("%s of load, %s requests; %d are needed", brief(v.in.Run.Took), people(n), leastRequests)}},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "generator", Says: "use a longer load phase, or more clients"}}}}
+		Remedies: []iikanji.Remedy{iikanji.ByPerson("generator", "use a longer load phase, or more clients")}}}
 }

@@ -41,12 +41,21 @@ const (
 	cheap304 = 0.5
 )
 
-// web107 reports expensive pages that are equal for all users and could be
+var sharedAnswers = Declare(PerWeb, findSharedAnswers,
+	Cause{Code: "WEB107", Title: "same answer for everyone", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "a candidate for a short cache, with the observed interval between changes",
+		Remedies: []Way{
+			Plan("nginxconf", "cache until reset", iikanji.RoleWeb),
+			Plan("nginxconf", "cache", iikanji.RoleWeb),
+			Plan("httpcache", "varnish", iikanji.RoleWeb),
+			Patch}})
+
+// findSharedAnswers reports expensive pages that are equal for all users and could be
 // cached briefly. An answer counts as equal for all users if a client without
 // cookies and leastUsers clients of the run get it, no header that varied in the
 // run changes it, it comes without Set-Cookie, and the clients of the run
 // received answers of one size at one time.
-func web107(v *view) []iikanji.Finding {
+func findSharedAnswers(v *view) []iikanji.Finding {
 	if v.in.Run == nil {
 		return nil
 	}

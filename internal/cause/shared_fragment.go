@@ -18,10 +18,15 @@ const (
 	mostFragment = 0.3
 )
 
-// web113 reports kept pages that a write changes in a small part only, although the write
+var sharedFragment = Declare(PerNginx, findSharedFragment,
+	Cause{Code: "WEB113", Title: "a fragment on every page", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "writes change a small part of all kept pages",
+		Remedies: []Way{Patch}})
+
+// findSharedFragment reports kept pages that a write changes in a small part only, although the write
 // is not about them: a fragment that is on every page, such as a sidebar. Sent by a route
 // of its own and included on the way to the client, it alone must be dropped.
-func web113(v *view) []iikanji.Finding {
+func findSharedFragment(v *view) []iikanji.Finding {
 	if v.in.Run == nil {
 		return nil
 	}

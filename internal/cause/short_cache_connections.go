@@ -10,9 +10,14 @@ import (
 // three round trips of TCP and a first command on a loopback.
 const kvConnect = 100e-6
 
-// kv102 reports connections to a cache that come and go: an app that makes a client
+var shortCacheConnections = Declare(PerRun, findShortCacheConnections,
+	Cause{Code: "KV102", Title: "connections to a cache that come and go", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "a client is made for each request",
+		Remedies: []Way{Patch}})
+
+// findShortCacheConnections reports connections to a cache that come and go: an app that makes a client
 // for each request.
-func kv102(v *view) []iikanji.Finding {
+func findShortCacheConnections(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, c := range v.caches() {
 		made, requests := c.counter("total_connections_received", "total_connections"), v.requests()

@@ -20,10 +20,15 @@ const (
 	poolLeast   = 8 // connections to keep, at least
 )
 
-// db210 reports connections to a database that come and go while the site works:
+var shortConnections = Declare(PerDatabase, findShortConnections,
+	Cause{Code: "DB210", Title: "connections that come and go", Of: iikanji.OfStatements, Relieves: CPU | Pool,
+		Line:     "each request, or each burst, opens connections to the database and closes them",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Patch}})
+
+// findShortConnections reports connections to a database that come and go while the site works:
 // an app that opens one for each request, or a pool that keeps fewer idle
 // connections than it opens, and closes the others after each burst.
-func db210(v *view) []iikanji.Finding {
+func findShortConnections(v *view) []iikanji.Finding {
 	made, requests := v.status["connections"], v.requests()
 	if requests == 0 || made < comeShare*requests || made < come(v.open()) {
 		return nil

@@ -15,10 +15,15 @@ const (
 	upsertWrites = 2.0    // the same if rows exist: the server counts 2 for each
 )
 
-// db119 reports rows that arrive together and are inserted one by one: several
+var singleRowInserts = Declare(PerDatabase, findSingleRowInserts,
+	Cause{Code: "DB119", Title: "single-row inserts", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "rows that arrive together are inserted one by one",
+		Remedies: []Way{Patch}})
+
+// findSingleRowInserts reports rows that arrive together and are inserted one by one: several
 // single-row INSERTs of one digest in each transaction, or, if each commits
 // itself, in series on a connection.
-func db119(v *view) []iikanji.Finding {
+func findSingleRowInserts(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		if d.st == nil || d.st.into == nil || d.q.Count < oneByOne || !d.singleRow() || d.dispenses() {

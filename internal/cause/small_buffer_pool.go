@@ -17,10 +17,15 @@ const (
 	poolStep   = 1 << 27 // granularity of the pool's size in bytes
 )
 
-// db201 reports a buffer pool that is smaller than the data while pages are
+var smallBufferPool = Declare(PerDatabase, findSmallBufferPool,
+	Cause{Code: "DB201", Title: "buffer pool too small", Of: iikanji.OfStatements, Relieves: Disk | Locks | Pool,
+		Line:     "pages that memory could hold are read from disk",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase), Person}})
+
+// findSmallBufferPool reports a buffer pool that is smaller than the data while pages are
 // read from disk. The remedy has the size that holds the data, if there is
 // enough memory.
-func db201(v *view) []iikanji.Finding {
+func findSmallBufferPool(v *view) []iikanji.Finding {
 	reads, requests := v.status["innodb_buffer_pool_reads"], v.status["innodb_buffer_pool_read_requests"]
 	size, known := v.bytes("innodb_buffer_pool_size")
 	data := 0.0
@@ -54,7 +59,7 @@ func db201(v *view) []iikanji.Finding {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "host", Text: fmt.Sprintf("at least %s of memory was free during the run", iikanji.Bytes(free))})
 	}
 	if want <= size {
-		f.Remedies = []iikanji.Remedy{v.onSelf("topology", "no memory is left: move the database to a machine with more", nil)}
+		f.Remedies = []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "no memory is left: move the database to a machine with more")}
 		return []iikanji.Finding{f}
 	}
 	f.Remedies = []iikanji.Remedy{v.onSelf("mysqlconf", fmt.Sprintf("use a buffer pool of %s", iikanji.Bytes(want)), map[string]string{"innodb_buffer_pool_size": strconv.FormatFloat(want, 'f', 0, 64)})}

@@ -28,12 +28,17 @@ const (
 // 0.9 × (0.9 × size − 48 pages).
 func logRoom(size float64) float64 { return 0.9 * (0.9*size - 48*16384) }
 
-// db202 reports a redo log that one run fills, so that pages must be flushed
+var smallRedoLog = Declare(PerDatabase, findSmallRedoLog,
+	Cause{Code: "DB202", Title: "redo log too small", Of: iikanji.OfStatements, Relieves: Disk | Locks | Pool,
+		Line:     "checkpoints flush pages while queries wait",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findSmallRedoLog reports a redo log that one run fills, so that pages must be flushed
 // before writing can continue, and a log buffer that is too small for the
 // transactions. A full log is harmless by itself, and no counter shows waits
 // for a checkpoint: the evidence is the checkpoint age. The log buffer has a
 // counter of its own, which is independent of the size of the log.
-func db202(v *view) []iikanji.Finding {
+func findSmallRedoLog(v *view) []iikanji.Finding {
 	writes := 0.0
 	for _, d := range v.digests {
 		if d.st != nil && d.st.verb != "select" {

@@ -7,9 +7,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db208 reports caches of open tables and of threads that are too small, so
+var smallTableCache = Declare(PerDatabase, findSmallTableCache,
+	Cause{Code: "DB208", Title: "caches of tables and threads too small", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "tables and threads that were just closed are opened again",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findSmallTableCache reports caches of open tables and of threads that are too small, so
 // that tables are reopened and threads recreated.
-func db208(v *view) []iikanji.Finding {
+func findSmallTableCache(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	add := func(what, name string, misses, all, seconds float64, status string) {
 		size, known := v.bytes(name)

@@ -6,9 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// web104 reports answers that nginx wrote to temporary files: they arrived
+var spilledAnswers = Declare(PerNginx, findSpilledAnswers,
+	Cause{Code: "WEB104", Title: "answers spilled", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "answers larger than the buffers are written to temporary files",
+		Remedies: []Way{Plan("nginxconf", "buffers", iikanji.RoleWeb)}})
+
+// findSpilledAnswers reports answers that nginx wrote to temporary files: they arrived
 // faster than the client read them, and were larger than the buffers.
-func web104(v *view) []iikanji.Finding {
+func findSpilledAnswers(v *view) []iikanji.Finding {
 	rows, count := v.ofKind("answer-spilled", "")
 	size := iikanji.Bytes(0)
 	for _, r := range rows {

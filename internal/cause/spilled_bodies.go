@@ -13,8 +13,15 @@ var spilled = iikanji.Range{Lo: 40e-6, Hi: 400e-6}
 // mostBuffer is the largest buffer that is proposed per request.
 const mostBuffer = 4 << 20
 
-// web103 reports requests whose bodies nginx wrote to temporary files.
-func web103(v *view) []iikanji.Finding {
+var spilledBodies = Declare(PerNginx, findSpilledBodies,
+	Cause{Code: "WEB103", Title: "request bodies spilled", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line: "bodies larger than the buffer are written to temporary files",
+		Remedies: []Way{
+			Plan("nginxconf", "buffers", iikanji.RoleWeb),
+			Plan("nginxconf", "set", iikanji.RoleWeb)}})
+
+// findSpilledBodies reports requests whose bodies nginx wrote to temporary files.
+func findSpilledBodies(v *view) []iikanji.Finding {
 	rows, count := v.ofKind("body-spilled", "")
 	size := iikanji.Bytes(0)
 	from := ""

@@ -10,10 +10,15 @@ import (
 // be the wait for the disk: without syncs a write of one row takes less.
 const fileSyncs = 300e-6
 
-// db131 reports as an option what a weaker durability promise of SQLite files saves:
+var sqliteSyncs = Declare(PerDatabase, findSqliteSyncs,
+	Cause{Code: "DB131", Title: "syncs of SQLite files", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "commits in SQLite files wait for the disk",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp)}})
+
+// findSqliteSyncs reports as an option what a weaker durability promise of SQLite files saves:
 // each commit syncs the journal and the file. The saving of a change of the app (DB116)
 // is subtracted. Waits for lock files are added: their holders wait for the disk.
-func db131(v *view) []iikanji.Finding {
+func findSqliteSyncs(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	if !c.files || c.weight() < leastCommitShare*v.seconds {
 		return nil

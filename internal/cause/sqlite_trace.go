@@ -6,9 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db132 reports the trace that an app writes of its statements in SQLite files: a line
+var sqliteTrace = Declare(PerDatabase, findSqliteTrace,
+	Cause{Code: "DB132", Title: "trace of SQLite statements", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "the app writes a line for each statement",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp)}})
+
+// findSqliteTrace reports the trace that an app writes of its statements in SQLite files: a line
 // for each statement, by the thread that executes it.
-func db132(v *view) []iikanji.Finding {
+func findSqliteTrace(v *view) []iikanji.Finding {
 	if !v.files() {
 		return nil
 	}

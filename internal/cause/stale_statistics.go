@@ -22,13 +22,18 @@ type stale struct {
 	held, counted float64
 }
 
-// db205 reports statements that were planned by wrong statistics. Three
+var staleStatistics = Declare(PerDatabase, findStaleStatistics,
+	Cause{Code: "DB205", Title: "statistics out of date", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "the optimizer's row estimates are far from the actual numbers",
+		Remedies: []Way{Patch}})
+
+// findStaleStatistics reports statements that were planned by wrong statistics. Three
 // conditions must hold: an index that joins one table to another is much more,
 // or much less, selective than the server estimates; the statement examined
 // many times the rows of the best plan by counted values; and the difference is
 // considerable. Predicates with constants do not count: for them the server
 // probes the index itself.
-func db205(v *view) []iikanji.Finding {
+func findStaleStatistics(v *view) []iikanji.Finding {
 	plans := known[iikanji.QueryPlan](v, iikanji.TopicQueryPlan)
 	real := avail{}
 	for _, t := range v.schema.tables {

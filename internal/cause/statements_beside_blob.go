@@ -14,11 +14,16 @@ const (
 	besideEach = 0.5
 )
 
-// db135 reports statements that a route sends beside the one that reads its whole
+var statementsBesideBlob = Declare(PerDatabase, findStatementsBesideBlob,
+	Cause{Code: "DB135", Title: "statements beside a blob", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "the answer is one value of the database, and the request sends other statements too",
+		Remedies: []Way{Patch}})
+
+// findStatementsBesideBlob reports statements that a route sends beside the one that reads its whole
 // answer: a value of a blob column. What they return is not in the answer. Whether
 // one of them decides if the client may have it is not visible: the lower end of the
 // gain is 0.
-func db135(v *view) []iikanji.Finding {
+func findStatementsBesideBlob(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, r := range v.access() {
 		served := float64(r.Web.Status[2])

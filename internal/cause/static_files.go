@@ -16,10 +16,15 @@ var viaApp = iikanji.Range{Lo: 50e-6, Hi: 400e-6}
 var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
 	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
 
-// web101 reports requests for files that go to the app although the file is on
+var staticFiles = Declare(PerNginx, findStaticFiles,
+	Cause{Code: "WEB101", Title: "static files through the app", Of: iikanji.OfCPU, Relieves: CPU | Disk,
+		Line:     "the app sends files that nginx could send from disk",
+		Remedies: []Way{Plan("nginxconf", "static files", iikanji.RoleWeb), Person}})
+
+// findStaticFiles reports requests for files that go to the app although the file is on
 // disk: an answer of the route was compared with the file of its URL. Files
 // that the app generates or reads from a database are not reported.
-func web101(v *view) []iikanji.Finding {
+func findStaticFiles(v *view) []iikanji.Finding {
 	http, ok := v.nginx()
 	if !ok {
 		return nil
@@ -101,7 +106,7 @@ func takes(r iikanji.Row, a iikanji.Answer) float64 {
 // app: one for each folder, the folder with most requests first.
 func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, by iikanji.Directive) []iikanji.Remedy {
 	if by.Name != "proxy_pass" {
-		return []iikanji.Remedy{v.onSelf("patch", "add a location for them with root and try_files, before the one with "+by.Name, nil)}
+		return []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "add a location for them with root and try_files, before the one with "+by.Name)}
 	}
 	var names []string
 	for name := range folders {

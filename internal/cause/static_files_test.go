@@ -49,8 +49,8 @@ func TestStaticThroughApp(t *testing.T) {
 		{"locations do not inherit try_files", `server { listen 80; root /srv; try_files $uri @x; ` + pass + ` }`, nil, "/js /css"},
 		{"its own try_files", `server { listen 80; root /srv; location / { try_files $uri @app; } location @app { proxy_pass http://app; } }`, nil, ""},
 		{"one folder from disk", `server { listen 80; location /js/ { root /srv; } ` + pass + ` }`, nil, "/css"},
-		{"FastCGI", `server { listen 80; location / { fastcgi_pass app; fastcgi_keep_conn on; } }`, nil, "patch"},
-		{"uwsgi", `server { listen 80; location / { uwsgi_pass app; } }`, nil, "patch"},
+		{"FastCGI", `server { listen 80; location / { fastcgi_pass app; fastcgi_keep_conn on; } }`, nil, "person"},
+		{"uwsgi", `server { listen 80; location / { uwsgi_pass app; } }`, nil, "person"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			css, js := style("/css/a.css"), style("/js/a.js")
@@ -63,7 +63,7 @@ func TestStaticThroughApp(t *testing.T) {
 			f, _ := found(t, in.Input, "WEB101")
 			var got []string
 			for _, r := range f.Remedies {
-				if r.Kind == "patch" {
+				if r.ForPerson() {
 					got = append(got, r.Kind)
 				} else {
 					got = append(got, r.Args["path"])

@@ -17,8 +17,13 @@ const (
 	leastSwapped = 1 << 20
 )
 
-// os103 reports memory that was swapped out and read back.
-func os103(v *view) []iikanji.Finding {
+var swapping = Declare(PerHost, findSwap,
+	Cause{Code: "OS103", Title: "swap", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "memory was full, and pages were moved to disk",
+		Remedies: []Way{Person}})
+
+// findSwap reports memory that was swapped out and read back.
+func findSwap(v *view) []iikanji.Finding {
 	m := v.machine()
 	if m == nil || m.SwapIn < leastSwapped {
 		return nil
@@ -29,8 +34,8 @@ func os103(v *view) []iikanji.Finding {
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("%s of memory, at least %s available; %s of swap in use; some process waited for memory %.0f %% of the time",
 			m.MemTotal, m.MemLeast, m.SwapUsed, 100*m.PressureMemory)}},
 		Gain: iikanji.Range{Lo: round(pages * pageIn.Lo), Hi: round(pages * pageIn.Hi)},
-		Remedies: []iikanji.Remedy{{Kind: "topology", Target: "host", Says: "use less memory (start with the largest process), or a machine with more"},
-			{Kind: "sysctl", Target: "host", Says: "swap only if memory is full", Args: map[string]string{"act": "sysctl", "vm.swappiness": "1"}}}}
+		Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "use less memory (start with the largest process), or a machine with more"),
+			iikanji.ByPerson("host", "swap only if memory is full: vm.swappiness = 1")}}
 	names := v.services()
 	slices.SortStableFunc(names, func(a, b string) int { return int(v.host(b).PeakRSS>>10) - int(v.host(a).PeakRSS>>10) })
 	for _, name := range names {

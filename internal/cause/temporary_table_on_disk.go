@@ -12,9 +12,14 @@ const (
 	spillSize  = "67108864"
 )
 
-// db109 reports temporary tables that went to disk because of a large column or
+var temporaryTableOnDisk = Declare(PerDatabase, findTemporaryTableOnDisk,
+	Cause{Code: "DB109", Title: "temporary table on disk", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a GROUP BY, DISTINCT or UNION spills because of its size or because of a blob",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase), Patch}})
+
+// findTemporaryTableOnDisk reports temporary tables that went to disk because of a large column or
 // of their size, unless an advised index makes them unnecessary.
-func db109(v *view) []iikanji.Finding {
+func findTemporaryTableOnDisk(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.digests {
 		n := float64(d.Query.TmpDisk)

@@ -24,9 +24,17 @@ const (
 	connectionsKept = 5
 )
 
-// app222 reports app servers for whose processes requests waited while cores were idle
+var tooFewProcesses = Declare(PerRun, findTooFewProcesses,
+	Cause{Code: "APP222", Title: "too few processes", Of: iikanji.OfCPU, Inside: true, Relieves: AnyLimit,
+		Line:     "requests wait for a process of the app server while cores are idle",
+		Remedies: []Way{Plan("workers", "", iikanji.RoleApp), Patch}},
+	Cause{Code: "APP225", Title: "sessions hold the app to one process", Of: iikanji.OfCPU, Inside: true, Relieves: AnyLimit,
+		Line:     "sessions are in the memory of the only process",
+		Remedies: []Way{Plan("workers", "", iikanji.RoleApp), Patch}})
+
+// findTooFewProcesses reports app servers for whose processes requests waited while cores were idle
 // (APP222), and app servers whose sessions allow no second process (APP225).
-func app222(v *view) []iikanji.Finding {
+func findTooFewProcesses(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, a := range v.appServers() {
 		if a.load < slotQueue*float64(a.slots) || a.idle < leastIdle {

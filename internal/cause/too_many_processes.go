@@ -16,9 +16,14 @@ const (
 	waitedMemory = 0.05
 )
 
-// app223 reports app servers with more processes than the cores can use and the memory
+var tooManyProcesses = Declare(PerRun, findTooManyProcesses,
+	Cause{Code: "APP223", Title: "too many processes", Of: iikanji.OfCPU, Inside: true, Relieves: AnyLimit,
+		Line:     "processes of the app server only take turns, and fill the memory",
+		Remedies: []Way{Plan("workers", "", iikanji.RoleApp)}})
+
+// findTooManyProcesses reports app servers with more processes than the cores can use and the memory
 // can hold.
-func app223(v *view) []iikanji.Finding {
+func findTooManyProcesses(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, a := range v.appServers() {
 		m := v.machineOf(a.name)

@@ -14,11 +14,16 @@ const (
 	unseenShare = 0.2
 )
 
-// db138 reports indexes for statements that the source has and that no request of the
+var unreachedPage = Declare(PerDatabase, findUnreachedPage,
+	Cause{Code: "DB138", Title: "missing index of a page that the run did not reach", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a statement in the source would read a whole table",
+		Remedies: []Way{Plan("ddl", "add index", iikanji.RoleDatabase)}})
+
+// findUnreachedPage reports indexes for statements that the source has and that no request of the
 // run sent: a slow site reaches only a part of its pages in the time of a run. Their
 // cost is not measured, so these findings have no gain and come last. Statements that
 // no route reaches, and those of initialize, which write, do not count.
-func db138(v *view) []iikanji.Finding {
+func findUnreachedPage(v *view) []iikanji.Finding {
 	seen := map[string]bool{}
 	for _, d := range v.digests {
 		seen[d.Query.Digest] = true

@@ -6,9 +6,14 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// db207 reports a binary log that is synced at each commit. Whether a replica
+var unreadBinaryLog = Declare(PerDatabase, findUnreadBinaryLog,
+	Cause{Code: "DB207", Title: "binary log without a reader", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "it is synced at each commit, which only a replica or a backup needs",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findUnreadBinaryLog reports a binary log that is synced at each commit. Whether a replica
 // or a backup reads it is not visible in the server's counters.
-func db207(v *view) []iikanji.Finding {
+func findUnreadBinaryLog(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	written := v.status["binlog_bytes_written"]
 	if !c.binlog || written == 0 || c.weight() < leastCommitShare*v.seconds {

@@ -20,10 +20,24 @@ var marksAs = map[string]struct {
 	"random":     {"DB122", "rows are sorted randomly%s: %s", "choose random keys and fetch these rows"},
 }
 
-// db105 reports statements that no index can serve as they are written. They
+var unusableIndex = Declare(PerDatabase, findUnusableIndex,
+	Cause{Code: "DB105", Title: "column hidden in an expression", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "f(column) = … or column + 1 > …: no index on the column can be used",
+		Remedies: []Way{Patch}},
+	Cause{Code: "DB106", Title: "comparison of unlike types", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "a text column is compared with a number, or two collations differ: the index is not used",
+		Remedies: []Way{Patch}},
+	Cause{Code: "DB107", Title: "pattern with a leading wildcard", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "LIKE '%x' reads every row",
+		Remedies: []Way{Patch}},
+	Cause{Code: "DB122", Title: "sort that no index can give", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "ORDER BY RAND() or an expression sorts every row",
+		Remedies: []Way{Patch}})
+
+// findUnusableIndex reports statements that no index can serve as they are written. They
 // must read many rows for each row sent: such a predicate beside one with a
 // good index is harmless.
-func db105(v *view) []iikanji.Finding {
+func findUnusableIndex(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	seen := map[string]bool{}
 	for _, m := range v.advice.Marks {

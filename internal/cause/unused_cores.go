@@ -19,9 +19,14 @@ const (
 	oneThread = 0.75
 )
 
-// app106 reports a program that used all cores that it may use while other
+var unusedCores = Declare(PerRun, findUnusedCores,
+	Cause{Code: "APP106", Title: "cannot use more cores", Of: iikanji.OfCPU, Relieves: CPU,
+		Line:     "a program uses all cores that it may use, while other cores are idle",
+		Remedies: []Way{Plan("appenv", "", iikanji.RoleApp), Person}})
+
+// findUnusedCores reports a program that used all cores that it may use while other
 // cores were idle.
-func app106(v *view) []iikanji.Finding {
+func findUnusedCores(v *view) []iikanji.Finding {
 	if v.in.Run == nil {
 		return nil
 	}
@@ -49,7 +54,7 @@ func app106(v *view) []iikanji.Finding {
 				{Source: "host", Text: fmt.Sprintf("%s: %.1f s user, %.1f s system in %.0f s; all cores idle for %.1f s", name, h.User.Seconds(), h.System.Seconds(), wall, m.Idle.Seconds())}},
 			Gain: between(more*wall, 0.2, 0.8),
 			Remedies: []iikanji.Remedy{{Kind: "appenv", Target: name, Says: fmt.Sprintf("let it use %.0f cores", cores), Args: map[string]string{"env.GOMAXPROCS": fmt.Sprintf("%.0f", cores)}},
-				{Kind: "topology", Target: name, Says: "run one process for each core (runtimes that have one thread)"}}})
+				iikanji.ByPerson(name, "run one process for each core (runtimes that have one thread)")}})
 	}
 	return out
 }

@@ -8,10 +8,15 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// os105 reports connections that could not be made because all local ports were
+var usedUpPorts = Declare(PerRun, findUsedUpPorts,
+	Cause{Code: "OS105", Title: "local ports used up", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "connections of the proxy or the app in TIME_WAIT occupy the ports",
+		Remedies: []Way{Plan("nginxconf", "upstream keepalive", iikanji.RoleWeb), Person}})
+
+// findUsedUpPorts reports connections that could not be made because all local ports were
 // in use, most of them in TIME_WAIT. Ports belong to the host, so there is one
 // finding, at the service with the most failures.
-func os105(v *view) []iikanji.Finding {
+func findUsedUpPorts(v *view) []iikanji.Finding {
 	rows, n := v.ofKind("ports-exhausted", "")
 	if n == 0 {
 		return nil
@@ -23,8 +28,8 @@ func os105(v *view) []iikanji.Finding {
 		f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "nginxconf", Target: s.Name, Says: "keep connections to the app open",
 			Args: map[string]string{"act": "upstream keepalive", "keepalive": "64"}})
 	}
-	f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "sysctl", Target: "host", Says: "use all ports, and reuse those in TIME_WAIT",
-		Args: map[string]string{"act": "sysctl", "net.ipv4.ip_local_port_range": "1024 65535", "net.ipv4.tcp_tw_reuse": "1"}})
+	f.Remedies = append(f.Remedies, iikanji.ByPerson("host",
+		"use all ports, and reuse those in TIME_WAIT: net.ipv4.ip_local_port_range = 1024 65535 and net.ipv4.tcp_tw_reuse = 1"))
 	for _, r := range rows {
 		f.Evidence = append(f.Evidence, r.evidence())
 	}

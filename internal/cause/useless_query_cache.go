@@ -13,10 +13,15 @@ const (
 	cacheInsert  = 20e-6  // seconds to store and to invalidate a result, under one lock
 )
 
-// db203 reports a query cache that is filled and rarely hit: each result is
+var uselessQueryCache = Declare(PerDatabase, findUselessQueryCache,
+	Cause{Code: "DB203", Title: "query cache in the way", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "its lock and its invalidation cost more than its hits save",
+		Remedies: []Way{Plan("mysqlconf", "", iikanji.RoleDatabase)}})
+
+// findUselessQueryCache reports a query cache that is filled and rarely hit: each result is
 // stored under one lock of the whole server, and each write invalidates all
 // results of its table. A cache that most statements hit is not reported.
-func db203(v *view) []iikanji.Finding {
+func findUselessQueryCache(v *view) []iikanji.Finding {
 	size, _ := v.bytes("query_cache_size")
 	kind := strings.ToUpper(v.vars["query_cache_type"])
 	inserts, hits := v.status["qcache_inserts"], v.status["qcache_hits"]

@@ -22,12 +22,17 @@ const (
 	waitShown = 4
 )
 
-// app221 reports requests that wait inside of the apps: their time, less that of all
+var waitingInApp = Declare(PerRun, findWaitingInApp,
+	Cause{Code: "APP221", Title: "waiting inside of the app", Of: iikanji.OfCPU, Inside: true, Relieves: AnyLimit,
+		Line:     "requests take much longer than their statements and the CPU time of the app",
+		Remedies: []Way{Patch}})
+
+// findWaitingInApp reports requests that wait inside of the apps: their time, less that of all
 // statements and of the apps' CPU. Where the apps use up the CPU, requests wait for it, and
 // where a pool is the limit, for a connection (APP103). Where a database uses up the CPU,
 // the apps' work takes longer, too: as much longer as the statements do, and twice that to
 // be sure. What is left cannot be compared with seconds of CPU, and has no gain.
-func app221(v *view) []iikanji.Finding {
+func findWaitingInApp(v *view) []iikanji.Finding {
 	busy := v.busyDatabase()
 	if v.in.Run == nil || v.binding.Resource == "cpu" && busy == 0 || v.binding.Resource == "pool" || v.binding.Resource == "generator" || v.blind(iikanji.Slow) || v.partly() {
 		return nil

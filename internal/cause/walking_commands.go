@@ -28,10 +28,15 @@ const (
 	walkShare = 0.05
 )
 
-// kv101 reports commands that walk through a Redis: they are long, and Redis runs
+var walkingCommands = Declare(PerRun, findWalkingCommands,
+	Cause{Code: "KV101", Title: "commands that walk through Redis", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "they read all keys or a whole collection while all clients wait",
+		Remedies: []Way{Patch}})
+
+// findWalkingCommands reports commands that walk through a Redis: they are long, and Redis runs
 // one command at a time, so that all others wait. KEYS as a part of requests is
 // reported however short it was: its time grows with all keys.
-func kv101(v *view) []iikanji.Finding {
+func findWalkingCommands(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, c := range v.caches() {
 		for name, usec := range c.counters {

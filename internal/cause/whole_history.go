@@ -14,10 +14,15 @@ const (
 	wholeRows = 500.0
 )
 
-// db110 reports statements that send a whole history in order, without a LIMIT.
+var wholeHistory = Declare(PerDatabase, findWholeHistory,
+	Cause{Code: "DB110", Title: "whole history read for one row", Of: iikanji.OfStatements, Relieves: AnyLimit,
+		Line:     "many rows are examined or sent where only the newest or first one is used",
+		Remedies: []Way{Patch}})
+
+// findWholeHistory reports statements that send a whole history in order, without a LIMIT.
 // If the caller uses only the newest row, the others are read for nothing. The
 // server cannot show that: the lower end of the gain is 0.
-func db110(v *view) []iikanji.Finding {
+func findWholeHistory(v *view) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.digests {
 		if !v.history(i) {

@@ -11,10 +11,15 @@ import (
 // or is lost.
 var refused = iikanji.Range{Lo: 0.001, Hi: 0.05}
 
-// web108 reports connections that nginx refused because worker_connections or
+var workerConnections = Declare(PerNginx, findWorkerConnections,
+	Cause{Code: "WEB108", Title: "worker connections exhausted", Of: iikanji.OfCPU, Relieves: AnyLimit,
+		Line:     "nginx had no free connection or file descriptor",
+		Remedies: []Way{Plan("nginxconf", "workers", iikanji.RoleWeb)}})
+
+// findWorkerConnections reports connections that nginx refused because worker_connections or
 // file descriptors were used up. A single one is reported: more load brings
 // more.
-func web108(v *view) []iikanji.Finding {
+func findWorkerConnections(v *view) []iikanji.Finding {
 	conns, n := v.ofKind("connections-exhausted", v.self.Name)
 	files, m := v.ofKind("descriptors-exhausted", v.self.Name)
 	if n+m == 0 {

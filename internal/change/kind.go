@@ -34,12 +34,9 @@ var ErrNothing = errors.New("the site has this effect already")
 // ErrNoDiff is the error of a remedy whose patch is not written yet.
 var ErrNoDiff = errors.New("it needs a patch of the source: a user or a proposer must write the diff")
 
-// ErrByHand is the error of a remedy of the kind topology: findings propose it, and
+// ErrByHand is the error of a remedy that a person has to do: findings propose it, and
 // nothing can plan it.
 var ErrByHand = errors.New("it is about machines, the load or what runs where: a person must do it")
-
-// topology is the kind of remedies for ErrByHand.
-const topology = "topology"
 
 var registry = map[string]Kind{}
 
@@ -77,7 +74,7 @@ func Match(r iikanji.Remedy) (Act, error) {
 func match(r iikanji.Remedy) (Kind, Act, error) {
 	k, ok := registry[r.Kind]
 	if !ok {
-		if r.Kind == topology {
+		if r.ForPerson() {
 			return nil, Act{}, fmt.Errorf("planning a change: %w", ErrByHand)
 		}
 		return nil, Act{}, fmt.Errorf("planning a change: no kind %q; there are %v", r.Kind, Names())

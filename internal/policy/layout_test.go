@@ -45,6 +45,7 @@ var layout = map[string][]string{
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/proof/attribute"},
+	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/rewrite", "internal/site/observe"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
@@ -62,7 +63,7 @@ var layout = map[string][]string{
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
-	"internal/load/field":                      {"words", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
+	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
 	"internal/lang/goapp":                      {},                        // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                        // SQL by its tokens
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
@@ -87,8 +88,8 @@ var layout = map[string][]string{
 	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe"}, // a whole history as one file
 	"docs":                                     {},                                                                                                         // the pages that iikanji help prints
 	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
-	"internal/show/summary":                    {"words", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"},
-	"internal/show/summary/summarytest":        {"words", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/tune"}, // small histories for tests
+	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"},
+	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/tune"}, // small histories for tests
 	"internal/contest/arena":                   {"words", "internal/load/scenario"},
 	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
 	"internal/contest/arena/arenatest":         {"*"},
@@ -98,9 +99,9 @@ var layout = map[string][]string{
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
 	"internal/site/observe":                    {"words", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
-	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                             // rows of a write-up as remedies
-	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"}, // simulated searches
-	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe"},
+	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                               // rows of a write-up as remedies
+	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/tune"}, // simulated searches
+	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose"},
 	"arenas/all":                               {"arenas/*"},
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports

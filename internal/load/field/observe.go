@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -26,7 +27,7 @@ func (e *NoLoadError) Error() string {
 
 // Observe implements the Field of a search. The apps are restarted before and after the run,
 // because the limit of slow statements is a setting of each connection.
-func (f *Field) Observe(ctx context.Context, spec load.Spec) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (f *Field) Observe(ctx context.Context, spec load.Spec) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
 	f.Subject.Deaths().setTrial(false)
 	if err := f.revive(ctx); err != nil {
 		return nil, nil, err
@@ -47,14 +48,14 @@ type sensing interface {
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored.
-func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
 	return f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
 }
 
 // Watch observes the traffic that the site has, and changes nothing but the logs
 // that the Subject turns on. It restarts no service. The Loader must send no
 // request. learn reads the data of the sensors; nil diagnoses and saves them.
-func (f *Field) Watch(ctx context.Context, l Load, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (f *Field) Watch(ctx context.Context, l Load, learn Learn) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
 	if learn == nil {
 		learn = f.learn
 	}
@@ -62,9 +63,9 @@ func (f *Field) Watch(ctx context.Context, l Load, learn Learn) (d *observe.Diag
 }
 
 // A Learn reads what the sensors of a run saw.
-type Learn func(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error)
+type Learn func(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*diagnose.Diagnosis, []iikanji.Fact, error)
 
-func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w observe.Watched, learn Learn) (d *observe.Diagnosis, known []iikanji.Fact, err error) {
+func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w observe.Watched, learn Learn) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
 	if s, ok := f.Subject.(sensing); ok {
 		off, refused := s.SensorsOn(ctx)
 		if refused != nil {
@@ -144,7 +145,7 @@ func (m *Measured) Complete() {
 }
 
 // learn reads the data of the sensors and the facts, and saves both.
-func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	f.say("reading the logs")
 	ob, err := o.Finish(ctx, run)
 	if err != nil {
@@ -163,7 +164,7 @@ func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run
 	if err := observe.Keep(f.History, ob, known); err != nil {
 		return nil, nil, err
 	}
-	d, err := observe.Orient(ob, known)
+	d, err := diagnose.New(ob, known)
 	return d, known, err
 }
 

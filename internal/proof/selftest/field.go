@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A site is a simulated site: its candidates are files, each with an effect on
@@ -84,9 +84,9 @@ func (s *site) truth() float64 {
 }
 
 // Observe implements tune.Field: every candidate that is not in force is found.
-func (s *site) Observe(ctx context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *site) Observe(ctx context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	s.pass(s.overhead() + spec.Load)
-	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Statements: 1}
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Statements: 1}
 	for _, k := range s.search.order(s.rng, len(s.search.Candidates)) {
 		c := s.search.Candidates[k]
 		name := place(k)

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // undecided is an attempt of a candidate that was parked with one pair, with the gain
@@ -55,7 +55,7 @@ func TestUndecidedAgain(t *testing.T) {
 		"a bundle, whose gain is not of itself": {[]Attempt{together, keptWith(0.4)}, bundle, true},
 	} {
 		q := queueOf(ledger{Attempts: c.attempts, InForce: []iikanji.ChangeID{1}})
-		q.diagnosis = &observe.Diagnosis{Binding: "cpu"}
+		q.diagnosis = &diagnose.Diagnosis{Binding: "cpu"}
 		got, _ := q.tried(c.of)
 		if got != c.want {
 			t.Errorf("%s: tried %v, want %v", name, got, c.want)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A Candidate is a remedy that may be worth a trial.
@@ -107,7 +107,7 @@ const maxSaved = 0.9
 // so that half of it is expected.
 //
 // refused are the remedies that cannot be tried.
-func Candidates(d *observe.Diagnosis) (cs []Candidate, refused []Refusal) {
+func Candidates(d *diagnose.Diagnosis) (cs []Candidate, refused []Refusal) {
 	seen := map[string]bool{}
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
@@ -138,7 +138,7 @@ type Refusal struct {
 // savedBy is the share of the stack's CPU time that a remedy would save. A second
 // of a statement counts as the share of those services in that CPU time that execute
 // statements.
-func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
+func savedBy(d *diagnose.Diagnosis, f iikanji.Finding) float64 {
 	stack, database := 0.0, 0.0
 	for _, u := range d.Run.Usage {
 		if u.Who == "generator" || u.Who == "other" {
@@ -150,7 +150,7 @@ func savedBy(d *observe.Diagnosis, f iikanji.Finding) float64 {
 		}
 	}
 	of, part := stack, 1.0
-	if d.OfStatements(f) {
+	if f.Of == iikanji.OfStatements {
 		if of = d.Statements; stack > 0 && database > 0 {
 			part = database / stack
 		}

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/observe"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -190,7 +190,7 @@ func TestTuneProposer(t *testing.T) {
 		}
 	}
 	asked := 0
-	tu.Propose = func(_ context.Context, _ *observe.Diagnosis, _ []iikanji.Fact, _ []Attempt) ([]Candidate, error) {
+	tu.Propose = func(_ context.Context, _ *diagnose.Diagnosis, _ []iikanji.Fact, _ []Attempt) ([]Candidate, error) {
 		asked++
 		var out []Candidate
 		for _, args := range []map[string]string{{"name": "unsafe", "value": "1", "weakens": "yes"}, {"name": "wrong", "value": "1"}, {"name": "good", "value": "1"}} {

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A Field is a site that a Tuner can load and observe.
@@ -18,7 +18,7 @@ type Field interface {
 	Bench(ctx context.Context, spec load.Spec) (run *iikanji.Run, void string, err error)
 	// Observe does the same with every sensor on and returns a diagnosis. The score
 	// of such a run does not count.
-	Observe(ctx context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error)
+	Observe(ctx context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error)
 	// Rehearse ends every service without warning, starts them in the worst
 	// order, and says what did not come back as it was.
 	Rehearse(ctx context.Context) (load.Rehearsal, error)
@@ -57,7 +57,7 @@ type Tuner struct {
 	Show func(View)
 	Say  func(line string)
 	// Propose asks a proposer for candidates; nil if there is none.
-	Propose func(ctx context.Context, d *observe.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
+	Propose func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, tried []Attempt) ([]Candidate, error)
 
 	// Plan turns a remedy into a change of the site; nil is change.Plan.
 	Plan func(ctx context.Context, r iikanji.Remedy) (*iikanji.Change, error)

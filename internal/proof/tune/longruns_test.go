@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // carve is knob for source: its trial compares answers first.
@@ -71,10 +71,10 @@ func (s *slowSite) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, str
 	return s.meadow.Bench(ctx, spec)
 }
 
-func (s *slowSite) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *slowSite) Observe(_ context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	s.now = s.now.Add(overhead + spec.Load + 10*time.Second)
 	on, left := s.on(), s.left()
-	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: left, Statements: left, Binding: "cpu"}
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: left, Statements: left, Binding: "cpu"}
 	for _, c := range s.causes {
 		if on[c.name+"=1"] || c.hidden != "" && !on[c.hidden+"=1"] {
 			continue

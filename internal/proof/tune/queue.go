@@ -3,7 +3,7 @@ package tune
 import (
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 )
 
 // A queue is the candidates of the latest diagnosis, and of earlier ones. What
@@ -12,7 +12,7 @@ type queue struct {
 	shared
 	candidates []Candidate
 	under      string // the key of the candidate under trial
-	diagnosis  *observe.Diagnosis
+	diagnosis  *diagnose.Diagnosis
 	screening  screening
 	suspects   map[string]bool // keys of candidates of a sweep that failed, one of which is the cause
 	stale      bool            // the bottleneck may have moved: observe again

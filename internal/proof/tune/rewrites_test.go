@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // rewrite is a candidate of kind gocode.
@@ -122,7 +122,7 @@ func TestLeftOutWork(t *testing.T) {
 		return iikanji.Remedy{Kind: "gocode", Target: "app", Says: variant,
 			Args: map[string]string{"levers": "APP214", "file": "main.go", "func": "post", "place": "drops (0.9)", "variant": variant}}
 	}
-	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Findings: []iikanji.Finding{
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Findings: []iikanji.Finding{
 		{Code: "APP214", Where: "post", More: math.Log(10), Remedies: []iikanji.Remedy{knob("end"), knob("half")}}}}
 	cs, refused := Candidates(d)
 	if len(cs) != 2 || len(refused) > 0 || cs[0].Gain != math.Log(10)/2 {
@@ -312,7 +312,7 @@ func TestWorthObserving(t *testing.T) {
 		"too short":         {plain, 3, false},
 	} {
 		q := queueOf(ledger{})
-		q.diagnosis, q.stale, q.candidates = &observe.Diagnosis{}, true, []Candidate{test.next}
+		q.diagnosis, q.stale, q.candidates = &diagnose.Diagnosis{}, true, []Candidate{test.next}
 		*q.budget = budget{options: TuneOptions{Time: 2 * time.Hour, Pairs: 2, Short: time.Second, Full: time.Second}, cost: 10 * time.Second, began: began,
 			now: func() time.Time { return began }, reserve: func() int { return 0 }}
 		end := q.timeFor() - time.Duration(test.runs)*q.cost

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -28,7 +29,6 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // The app of the test: an HTTP server on a unix socket, which sleeps in its handler.
@@ -211,12 +211,12 @@ type shown struct {
 	extra  []iikanji.Remedy
 }
 
-func (s shown) Observe(ctx context.Context, _ load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s shown) Observe(ctx context.Context, _ load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	known, problems, err := gosource.Facts(ctx, changetest.Service, s.source, "", rewrite.Facts{})
 	if err != nil || len(problems) > 0 {
 		return nil, nil, errors.Join(err, errors.New(strings.Join(problems, "; ")))
 	}
-	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10}
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10}
 	for _, fact := range known {
 		if fact.Topic != iikanji.TopicCode {
 			continue

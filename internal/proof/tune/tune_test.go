@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -24,7 +25,6 @@ import (
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
-	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -136,9 +136,9 @@ func (m *meadow) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, strin
 	return run, void, m.h.SaveRun(run)
 }
 
-func (m *meadow) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (m *meadow) Observe(_ context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	m.now = m.now.Add(spec.Load)
-	d := &observe.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10, Findings: m.finds(m.on())}
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10, Findings: m.finds(m.on())}
 	if m.binding != nil {
 		d.Binding = m.binding(m.on())
 	}
@@ -429,12 +429,13 @@ func TestTuneBundle(t *testing.T) {
 // twice, and that changes that blind sensors come last.
 func TestCandidates(t *testing.T) {
 	index := map[string]string{"act": "add index", "schema": "s", "table": "t", "columns": "c"}
-	d := &observe.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "shelves", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
+	ofStatements := iikanji.Nature{Of: iikanji.OfStatements}
+	d := &diagnose.Diagnosis{Run: &iikanji.Run{Usage: []iikanji.Usage{{Who: "shelves", User: 6 * time.Second}, {Who: "app", User: 2 * time.Second}, {Who: "generator", User: 9 * time.Second}}},
 		Executors: []string{"shelves"}, Statements: 10, CPU: 10, Findings: []iikanji.Finding{
 			{Code: "WEB110", Gain: iikanji.Range{Lo: 9, Hi: 9}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "set", "directive": "access_log", "value": "off"}}}},
 			{Code: "WEB105", Gain: iikanji.Range{Lo: 0, Hi: 0.1}, Remedies: []iikanji.Remedy{{Kind: "nginxconf", Args: map[string]string{"act": "gzip"}}}},
-			{Code: "DB101", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "topology"}, {Kind: "patch"}}},
-			{Code: "DB102", Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "ddl", Args: map[string]string{"act": "make it fast"}}}},
+			{Code: "DB101", Nature: ofStatements, Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, iikanji.ByPerson("", ""), {Kind: "patch"}}},
+			{Code: "DB102", Nature: ofStatements, Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "ddl", Args: map[string]string{"act": "make it fast"}}}},
 		}}
 	found, refused := Candidates(d)
 	got := Ranked(found, 0.04)
@@ -467,7 +468,7 @@ func TestRefused(t *testing.T) {
 	var said []string
 	tuner := &Tuner{Now: time.Now, Say: func(line string) { said = append(said, line) }}
 	tuner.begin()
-	_, refused := Candidates(&observe.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
+	_, refused := Candidates(&diagnose.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
 		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: "topology", Says: "move it"}}},
 		{Code: "DB1", Remedies: []iikanji.Remedy{{Kind: "patch"}, {Kind: "patch", Args: map[string]string{"table": "t"}}}},
 		{Code: "DB2", Remedies: []iikanji.Remedy{{Kind: "patch", Args: map[string]string{"table": "u"}}}},

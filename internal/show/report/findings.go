@@ -79,13 +79,13 @@ func (f *Findings) head(o *out, format Format, cols int) {
 
 // causes are the findings that have a rank.
 func (f *Findings) causes() []iikanji.Finding {
-	return slices.DeleteFunc(slices.Clone(f.Findings), func(x iikanji.Finding) bool { return x.Code.Doubt() })
+	return slices.DeleteFunc(slices.Clone(f.Findings), func(x iikanji.Finding) bool { return x.Doubt })
 }
 
 // doubts are the findings about the measurement itself, as notes.
 func (f *Findings) doubts() (out []string) {
 	for _, x := range f.Findings {
-		if !x.Code.Doubt() {
+		if !x.Doubt {
 			continue
 		}
 		text := fmt.Sprintf("doubt %s: %s", x.Code, x.Claim)
@@ -104,7 +104,7 @@ func (f *Findings) table(of []iikanji.Finding) *Table {
 	rank := 0
 	for _, x := range of {
 		number, remedy := "-", ""
-		if !x.Code.Doubt() {
+		if !x.Doubt {
 			rank++
 			number = strconv.Itoa(rank)
 		}
@@ -141,14 +141,14 @@ func (f *Findings) Explain(w io.Writer, code iikanji.Code, format Format, cols i
 	some := false
 	rank := 0
 	for _, x := range f.Findings {
-		if !x.Code.Doubt() {
+		if !x.Doubt {
 			rank++
 		}
 		if x.Code != code {
 			continue
 		}
 		number := fmt.Sprintf("%d. ", rank)
-		if x.Code.Doubt() {
+		if x.Doubt {
 			number = ""
 		}
 		if some {

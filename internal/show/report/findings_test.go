@@ -14,9 +14,9 @@ func sampleFindings() *Findings {
 		Notes: []string{"no resource was used up; seconds are what a cure could save; share: of the 4.9 s that statements took (DB), of the 20.0 s of all cores (others)"},
 		Of:    func(f iikanji.Finding) float64 { return 4.9 },
 		Findings: []iikanji.Finding{
-			{Code: "BEN103", Where: "access", Claim: "the access sensor did not see this run: findings that need it are held back",
+			{Code: "BEN103", Nature: iikanji.Nature{Doubt: true}, Where: "access", Claim: "the access sensor did not see this run: findings that need it are held back",
 				Evidence: []iikanji.Evidence{{Source: "sensor", Text: "requests: 12 in the log, 900 sent"}},
-				Remedies: []iikanji.Remedy{{Kind: "topology", Target: "access", Says: "see why, and run again"}}},
+				Remedies: []iikanji.Remedy{iikanji.ByPerson("access", "see why, and run again")}},
 			{Code: "DB101", Where: "isucondition.isu_condition (jia_isu_uuid, timestamp)", Gain: iikanji.Range{Lo: 0.95, Hi: 1.91},
 				Claim:    "isu_condition has no index on (jia_isu_uuid, timestamp): 4.2 M rows are read where 197,369 would do",
 				Evidence: []iikanji.Evidence{{Source: "digest d425546ef50630e1", Text: "999× SELECT * FROM `isu_condition`\x1b[2J WHERE …: 3,255 rows each, 189 with the index, and no sort"}},

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -23,11 +24,11 @@ type Detail struct {
 	Run  *iikanji.Run       `json:"run"`
 	With []iikanji.ChangeID `json:"with"`
 	// Diagnosis, Profiles and Facts are those of an observed run.
-	Diagnosis *observe.Diagnosis `json:"diagnosis,omitempty"`
-	Profiles  []iikanji.Profile  `json:"profiles,omitempty"`
-	Facts     []iikanji.Fact     `json:"-"`
-	Host      *HostSeries        `json:"host,omitempty"` // nil if the host was not sampled
-	Notes     []Note             `json:"notes,omitempty"`
+	Diagnosis *diagnose.Diagnosis `json:"diagnosis,omitempty"`
+	Profiles  []iikanji.Profile   `json:"profiles,omitempty"`
+	Facts     []iikanji.Fact      `json:"-"`
+	Host      *HostSeries         `json:"host,omitempty"` // nil if the host was not sampled
+	Notes     []Note              `json:"notes,omitempty"`
 }
 
 // observed reports whether sensors saw a run.
@@ -65,7 +66,7 @@ func Of(h *history.History, id iikanji.RunID) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Diagnosis, err = observe.Orient(ob, known); err != nil {
+	if d.Diagnosis, err = diagnose.New(ob, known); err != nil {
 		return nil, fmt.Errorf("diagnosing run %d again: %w", id, err)
 	}
 	d.Profiles, d.Facts = ob.Profiles, known

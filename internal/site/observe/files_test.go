@@ -114,7 +114,7 @@ func (a *tenantApp) watched() Watched {
 }
 
 // run observes a load of the app.
-func (a *tenantApp) run(t *testing.T, w Watched, load func()) (*Observation, []iikanji.Fact, *Diagnosis) {
+func (a *tenantApp) run(t *testing.T, w Watched, load func()) (*Observation, []iikanji.Fact, []iikanji.Finding) {
 	t.Helper()
 	o, err := Observe(t.Context(), w)
 	if err != nil {
@@ -132,11 +132,11 @@ func (a *tenantApp) run(t *testing.T, w Watched, load func()) (*Observation, []i
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := Orient(ob, known)
+	fs, err := FindingsOf(ob, known)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ob, known, d
+	return ob, known, fs
 }
 
 func slowSensor(t *testing.T, ob *Observation) Sensor {
@@ -155,7 +155,7 @@ func slowSensor(t *testing.T, ob *Observation) Sensor {
 func TestSQLiteFiles(t *testing.T) {
 	a := newTenantApp(t)
 	a.ranking(t, 1, 0) // before the load: not in the profile
-	ob, known, d := a.run(t, a.watched(), func() {
+	ob, known, fs := a.run(t, a.watched(), func() {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
@@ -190,11 +190,11 @@ func TestSQLiteFiles(t *testing.T) {
 		waits.Files != 1 || waits.Worst != filepath.Join(a.dir, "tenants", "1.lock") || waits.Writes == 0 || waits.Reads != 0 {
 		t.Errorf("waits for locks: %s, %v", facts[iikanji.TopicFileLock], err)
 	}
-	at := slices.IndexFunc(d.Findings, func(f iikanji.Finding) bool { return f.Code == "DB101" })
+	at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == "DB101" })
 	if at < 0 {
-		t.Fatalf("findings %v", codes(d.Findings))
+		t.Fatalf("findings %v", codes(fs))
 	}
-	r := d.Findings[at].Remedies[0]
+	r := fs[at].Remedies[0]
 	if r.Kind != "ddl" || r.Target != "tenants" || r.Args["schema"] != "tenants" || r.Args["table"] != "score" || !strings.HasSuffix(r.Args["columns"], "row_num DESC") || !strings.Contains(r.Args["columns"], "competition_id") {
 		t.Errorf("the remedy: %+v", r)
 	}
@@ -216,7 +216,7 @@ func TestSQLiteBlind(t *testing.T) {
 	if s := slowSensor(t, ob); s.Green || s.Error == "" {
 		t.Errorf("an empty trace: %+v", s)
 	}
-	ob, _, d := a.run(t, a.watched(), func() {
+	ob, _, fs := a.run(t, a.watched(), func() {
 		old := time.Now().Add(-time.Hour).Format(time.RFC3339Nano)
 		if _, err := fmt.Fprintf(a.trace, "{\"time\": %q, \"statement\": \"SELECT * FROM score\", \"query_time\": 1}\n", old); err != nil {
 			t.Fatal(err)
@@ -225,8 +225,8 @@ func TestSQLiteBlind(t *testing.T) {
 	if s := slowSensor(t, ob); s.Green || !strings.Contains(s.Why(), "before the load") {
 		t.Errorf("statements of another hour: %+v", s)
 	}
-	if slices.ContainsFunc(d.Findings, func(f iikanji.Finding) bool { return strings.HasPrefix(string(f.Code), "DB") }) {
-		t.Errorf("findings from a red sensor: %v", codes(d.Findings))
+	if slices.ContainsFunc(fs, func(f iikanji.Finding) bool { return strings.HasPrefix(string(f.Code), "DB") }) {
+		t.Errorf("findings from a red sensor: %v", codes(fs))
 	}
 }
 

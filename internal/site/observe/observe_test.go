@@ -274,11 +274,11 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 			t.Errorf("%s: green %v, %q, want %q", x.Name, x.Green, x.Why(), want)
 		}
 	}
-	d, err := Orient(ob, nil)
+	fs, err := FindingsOf(ob, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := codes(d.Findings); len(c) != 4 || c[0] != "BEN103" || c[3] != "BEN103" || len(run.Warnings) != 4 {
+	if c := codes(fs); len(c) != 4 || c[0] != "BEN103" || c[3] != "BEN103" || len(run.Warnings) != 4 {
 		t.Errorf("findings %v, warnings %q", c, run.Warnings)
 	}
 }
@@ -326,12 +326,12 @@ func testWithout(t *testing.T, srv *factstest.Server) {
 			if asked := slices.ContainsFunc(known, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicVariable }); asked != c.known {
 				t.Errorf("is the database asked for facts? %v", asked)
 			}
-			d, err := Orient(ob, known)
+			fs, err := FindingsOf(ob, known)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.ContainsFunc(d.Findings, func(f iikanji.Finding) bool { return f.Code == "BEN103" && f.Where == "slow" }) {
-				t.Errorf("findings %v", codes(d.Findings))
+			if !slices.ContainsFunc(fs, func(f iikanji.Finding) bool { return f.Code == "BEN103" && f.Where == "slow" }) {
+				t.Errorf("findings %v", codes(fs))
 			}
 		})
 	}

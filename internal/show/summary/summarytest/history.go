@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
@@ -218,7 +219,7 @@ func (s *site) Rehearse(context.Context) (load.Rehearsal, error) {
 
 // Observe implements tune.Field: three sensors are red, and the findings that say so
 // have levers as remedies.
-func (s *site) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, []iikanji.Fact, error) {
+func (s *site) Observe(_ context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
 	r, err := s.run(spec)
 	if err != nil {
 		return nil, nil, err
@@ -238,7 +239,7 @@ func (s *site) Observe(_ context.Context, spec load.Spec) (*observe.Diagnosis, [
 	if err := observe.Keep(s.h, ob, known); err != nil {
 		return nil, nil, err
 	}
-	d, err := observe.Orient(ob, known)
+	d, err := diagnose.New(ob, known)
 	if err != nil {
 		return nil, nil, err
 	}

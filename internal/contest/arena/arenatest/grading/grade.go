@@ -70,7 +70,7 @@ const alsoMark = "="
 // first answer that was not found before and has its code and its place. A finding that
 // only matches a found answer shows the cause again, and gets no rank. All others are
 // unexpected: a right code at a wrong place is a wrong finding. Two kinds of findings are
-// not graded: doubts about the measurement, and code levers whose code no answer has.
+// not graded: doubts about the measurement, and findings inside of the app whose code no answer has.
 func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	s := Score{Answers: slices.Clone(answers)}
 	for _, a := range s.Answers {
@@ -80,7 +80,7 @@ func ScoreOf(findings []iikanji.Finding, answers []Answer) Score {
 	}
 	place := 0
 	for _, f := range findings {
-		if f.Code.Doubt() {
+		if f.Doubt {
 			continue
 		}
 		i := slices.IndexFunc(s.Answers, func(a Answer) bool { return a.Found == 0 && a.is(f) })
@@ -114,15 +114,12 @@ func (s *Score) find(answer, place int) {
 	}
 }
 
-// inSource reports whether a finding is that of a code lever that no answer has: answers
-// name most causes by statement, route and table, and such a lever names the place in the
-// source of one of them.
+// inSource reports whether a finding is inside of the app and no answer has its code: answers
+// name most causes by statement, route and table, and such a finding names the place or the
+// symptom in the app of one of them.
 func inSource(f iikanji.Finding, answers []Answer) bool {
-	return strings.HasPrefix(string(f.Code), leverCodes) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Code == f.Code })
+	return f.Inside && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Code == f.Code })
 }
-
-// leverCodes begin the codes of code levers.
-const leverCodes = "APP2"
 
 func (a Answer) is(f iikanji.Finding) bool {
 	return a.Name.is(f) || slices.ContainsFunc(a.Also, func(n Name) bool { return n.is(f) })

@@ -1,4 +1,7 @@
-package observe
+// Package diagnose makes findings of an observation: it hands its profiles, its facts and
+// the levers to the rules. It is the step between observe, which sees a run, and change,
+// which plans remedies.
+package diagnose
 
 import (
 	"cmp"
@@ -8,12 +11,13 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A Diagnosis is the findings of an observed run, best first.
 type Diagnosis struct {
 	Run      *iikanji.Run      `json:"run"`
-	Sensors  []Sensor          `json:"sensors"`
+	Sensors  []observe.Sensor  `json:"sensors"`
 	Findings []iikanji.Finding `json:"findings"`
 	// Statements are the seconds of the binding resource that all statements took,
 	// and their waits for lock files. The gains of DB findings are shares of it.
@@ -66,12 +70,12 @@ func (d *Diagnosis) QueryPlansByDigest() map[string]iikanji.QueryPlan {
 	return out
 }
 
-// Orient derives findings from an observation and facts. What a red sensor saw is
+// New derives findings from an observation and facts. What a red sensor saw is
 // not used at all; a finding BEN103 reports the sensor. A sensor that is red for
 // one service leaves those of other services as they are.
-func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
+func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors}
-	in := cause.Input{Run: ob.Run, Target: ob.Target, Facts: known, BlindWhy: map[iikanji.Source]string{}}
+	in := cause.Input{Run: ob.Run, Target: ob.Target, Facts: known, Levers: Levers(), BlindWhy: map[iikanji.Source]string{}}
 	addBlind(&in, ob.Sensors)
 	for _, p := range ob.Profiles {
 		if !in.Seen(p) {
@@ -98,7 +102,7 @@ func Orient(ob *Observation, known []iikanji.Fact) (*Diagnosis, error) {
 
 // addBlind adds the red sensors. A source is blind as a whole if no sensor of it is
 // green.
-func addBlind(in *cause.Input, sensors []Sensor) {
+func addBlind(in *cause.Input, sensors []observe.Sensor) {
 	green := map[iikanji.Source]bool{}
 	for _, s := range sensors {
 		green[s.Source] = green[s.Source] || s.Green
@@ -109,7 +113,7 @@ func addBlind(in *cause.Input, sensors []Sensor) {
 		case green[s.Source]:
 			target := s.Target
 			if s.Source == iikanji.Host { // the sensor of this machine names no host
-				target = cmp.Or(target, thisMachine)
+				target = cmp.Or(target, cause.ThisMachine)
 			}
 			in.BlindAt = append(in.BlindAt, cause.Blindness{Source: s.Source, Target: target, Why: s.Why()})
 		case there:
@@ -146,13 +150,8 @@ func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPla
 
 // Of returns the seconds that a finding's gain is a share of.
 func (d *Diagnosis) Of(f iikanji.Finding) float64 {
-	if d.OfStatements(f) {
+	if f.Of == iikanji.OfStatements {
 		return d.Statements
 	}
 	return d.CPU
-}
-
-// OfStatements reports whether a finding's gain is in seconds of statements.
-func (d *Diagnosis) OfStatements(f iikanji.Finding) bool {
-	return strings.HasPrefix(string(f.Code), "DB") || d.Statements > 0 && cause.OfStatements(f.Code)
 }
