@@ -204,10 +204,13 @@ func detect(sample [][]byte, overrides []override) format {
 			try(f)
 		}
 	})
-	if f == nil || readable(f, sample)*2 < len(sample)-others(f, sample) {
-		return nil
+	if f != nil && readable(f, sample)*2 >= len(sample)-others(f, sample) {
+		return f
 	}
-	return f
+	if l := inferColumns(sample); l != nil && readable(l, sample)*10 >= 9*(len(sample)-others(l, sample)) {
+		return l
+	}
+	return nil
 }
 
 // readable counts the lines of the sample that a format reads.

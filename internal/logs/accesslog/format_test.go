@@ -237,14 +237,32 @@ func TestInferenceIsSaid(t *testing.T) {
 			t.Errorf("%q: notes %q, want %q", tail, p.Notes, want)
 		}
 	}
-	var varied strings.Builder
-	for i := range 20 {
-		fmt.Fprintf(&varied, "%s%d\n", line, 90<<(i/4))
+	varied := func(least int) string {
+		var b strings.Builder
+		for i := range 20 {
+			fmt.Fprintf(&b, "%s%d\n", line, least<<(i/4))
+		}
+		return b.String()
 	}
-	if p := read(t, Options{}, varied.String()); p.Rows[0].Max != 1440*time.Microsecond {
+	if p := read(t, Options{}, varied(900)); p.Rows[0].Max != 14400*time.Microsecond {
 		t.Errorf("%v %q", p.Rows[0].Max, p.Notes)
 	}
-	p, _ := one(t, Options{}, `{"uri":"/a","status":200,"duration":12}`)
+	// 90 to 1,440 may be µs of a fast server or ms of a slow one: no times, and both formats.
+	p := read(t, Options{}, varied(90))
+	notes := strings.Join(p.Notes, "\n")
+	if p.Rows[0].Max != 0 || !strings.Contains(notes, "perhaps a time in µs or in ms") {
+		t.Errorf("%v %q", p.Rows[0].Max, p.Notes)
+	}
+	for unit, want := range map[string]time.Duration{"%D": 1440 * time.Microsecond, "%{ms}T": 1440 * time.Millisecond} {
+		format := `%h %{-}n %u %t "%r" %>s %b "%{Referer}i" "%{User-Agent}i" ` + unit
+		if !strings.Contains(notes, "'"+format+"'") {
+			t.Errorf("notes %q lack %s", notes, format)
+		}
+		if p := read(t, Options{Format: format}, varied(90)); p.Rows[0].Max != want {
+			t.Errorf("%s: %v", format, p.Rows[0].Max)
+		}
+	}
+	p, _ = one(t, Options{}, `{"uri":"/a","status":200,"duration":12}`)
 	if !strings.Contains(strings.Join(p.Notes, "\n"), `"duration" is read as ms`) {
 		t.Errorf("notes %q", p.Notes)
 	}

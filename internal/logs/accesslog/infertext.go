@@ -12,16 +12,21 @@ import (
 // A tok is one word of a line: bare, "quoted", [bracketed], or one of these
 // after a name and "=".
 type tok struct {
-	lead  string // opening text: ``, `"`, `[`, `rt=`, `rt="`
+	lead  string // opening text: ``, `"`, `[`, `[Length `, `rt=`, `rt="`
 	text  string
 	close string // closing text
+	glued bool   // no space stands before it
+	list  bool   // a bare list whose items stand behind a comma and a space
+	words int    // spaces in a bare text that is no list
 }
 
-// tokens splits a line at single spaces and keeps quotes and brackets whole; it
+// tokens splits a line at single spaces and keeps quotes, brackets and lists whole; it
 // returns nil if they do not close.
 func tokens(line string) (toks []tok) {
+	glued := false
 	for line != "" {
-		t := tok{}
+		t := tok{glued: glued}
+		glued = false
 		open := strings.IndexAny(line, ` "[`)
 		if open > 0 && line[open] == '"' && line[open-1] == '=' {
 			t.lead = line[:open]
@@ -30,7 +35,7 @@ func tokens(line string) (toks []tok) {
 		switch {
 		case line[0] == '"':
 			end := quoteEnd([]byte(line), 1)
-			for end > 0 && end+1 < len(line) && line[end+1] != ' ' { // a bare quote inside
+			for end > 0 && end+1 < len(line) && line[end+1] != ' ' && !isGlued(line[end+1:]) { // a bare quote inside
 				next := quoteEnd([]byte(line), end+1)
 				if next < 0 {
 					break
@@ -41,12 +46,16 @@ func tokens(line string) (toks []tok) {
 				return nil
 			}
 			t.lead, t.text, t.close, line = t.lead+`"`, line[1:end], `"`, line[end+1:]
-		case line[0] == '[':
+			glued = line != "" && line[0] != ' '
+		case line[0] == '[' && !isIPv6(line):
 			end := strings.IndexByte(line, ']')
 			if end < 0 {
 				return nil
 			}
 			t.lead, t.text, t.close, line = "[", line[1:end], "]", line[end+1:]
+			if name, v, ok := strings.Cut(t.text, " "); ok && isWord(name) && !strings.Contains(v, " ") {
+				t.lead, t.text = "["+name+" ", v
+			}
 		default:
 			end := strings.IndexByte(line, ' ')
 			if end < 0 {
@@ -56,9 +65,16 @@ func tokens(line string) (toks []tok) {
 			if name, v, ok := strings.Cut(t.text, "="); ok && t.lead == "" && isWord(name) {
 				t.lead, t.text = name+"=", v
 			}
+			for strings.HasSuffix(t.text, ",") && len(line) > 1 && line[1] != ' ' {
+				end := strings.IndexByte(line[1:], ' ') + 1
+				if end < 1 {
+					end = len(line)
+				}
+				t.text, line, t.list = t.text+line[:end], line[end:], true
+			}
 		}
 		toks = append(toks, t)
-		if line != "" {
+		if line != "" && !glued {
 			if line[0] != ' ' {
 				return nil
 			}
@@ -66,6 +82,18 @@ func tokens(line string) (toks []tok) {
 		}
 	}
 	return toks
+}
+
+// isGlued reports whether a number follows a quote without a space, up to the next space.
+func isGlued(rest string) bool {
+	word, _, _ := strings.Cut(rest, " ")
+	return word != "" && isTime(word) && word != "-"
+}
+
+// isIPv6 reports whether a bracket at the beginning is that of an address with a port.
+func isIPv6(line string) bool {
+	end := strings.IndexByte(line, ']')
+	return end > 2 && end+1 < len(line) && line[end+1] == ':' && strings.Trim(line[1:end], "0123456789abcdefABCDEF:.") == ""
 }
 
 // isWord reports whether s has only letters, dashes and underscores, as field
@@ -80,6 +108,9 @@ func form(toks []tok) string {
 	for _, t := range toks {
 		b.WriteString(t.lead)
 		b.WriteByte(0)
+		if t.glued {
+			b.WriteByte(1)
+		}
 	}
 	return b.String()
 }
@@ -114,7 +145,8 @@ type inference struct {
 	fields   []piece
 	inferred []string
 	title    string
-	extra    int // columns that are not counted
+	extra    int   // columns that are not counted
+	unclear  []int // columns that are times of an unknown unit
 }
 
 // share is the share of lines whose column passes a test.
@@ -179,6 +211,7 @@ func (in *inference) layout() *layout {
 	}
 	in.fields[col] = piece{field: stamp}
 	in.before(col)
+	after := col
 	for col++; col < n && in.share(col, isRequest) < 0.5; col++ {
 	}
 	if col >= n || first[col].lead != `"` {
@@ -199,7 +232,7 @@ func (in *inference) layout() *layout {
 		in.fields[col], in.fields[col+1] = piece{field: referer}, piece{field: agent}
 		col += 2
 	}
-	in.trailing(col)
+	in.trailing(after+1, col)
 	return in.build()
 }
 
@@ -222,11 +255,18 @@ var timeNames = map[string]piece{
 	"request_time_ms": {field: took, unit: 1e6}, "duration_ms": {field: took, unit: 1e6}, "D": {field: took, unit: 1e3},
 }
 
-// trailing finds the times behind the known fields.
-func (in *inference) trailing(from int) {
+// trailing finds the times behind the known fields, and between the time stamp and the
+// request, of which early is the first column.
+func (in *inference) trailing(early, from int) {
 	var decimals, wholes []int
 	named := false
-	for col := from; col < len(in.fields); col++ {
+	for col := early; col < len(in.fields); col++ {
+		if in.fields[col].field != skipped || col < from && in.share(col, isDecimal) < 0.9 {
+			if in.fields[col].field == skipped && col < from {
+				in.extra++
+			}
+			continue
+		}
 		lead := strings.TrimSuffix(in.lines[0][col].lead, `"`)
 		if name, ok := strings.CutSuffix(lead, "="); ok {
 			in.fields[col] = timeNames[name]
@@ -305,14 +345,18 @@ func (in *inference) wholeTime(col int) {
 	switch {
 	case wide && n >= minTimes && low < 20 && high >= 200: // no request takes less than 20 µs
 		unit, name = 1e6, "in ms as Tomcat's %D"
-	case median < 100 || median < 2000 && !wide:
-		in.inferred = append(in.inferred, fmt.Sprintf("field %d is a whole number, perhaps a time: --log-format defines it", col+1))
+	case median < 100 || median < 2000 && !wide || high < fastest:
+		in.unclear = append(in.unclear, col)
 		return
 	}
 	in.fields[col] = piece{field: took, unit: unit}
 	in.extra--
 	in.inferred = append(in.inferred, fmt.Sprintf("field %d is read as the time, %s: it is a whole number", col+1, name))
 }
+
+// fastest is the 95th percentile, in µs, below which whole numbers may as well be ms:
+// requests of some hundred µs are as usual as requests of some hundred ms.
+const fastest = 5000
 
 // minTimes is how many values a unit is inferred from.
 const minTimes = 20
@@ -321,7 +365,7 @@ const minTimes = 20
 func (in *inference) build() *layout {
 	l := &layout{inferred: in.inferred}
 	before := ""
-	for i, t := range in.lines[0] {
+	for i, t := range in.lines[0][:len(in.fields)] {
 		text := before + t.lead
 		if i == 0 {
 			l.lead = text
@@ -336,6 +380,11 @@ func (in *inference) build() *layout {
 		}
 		l.pieces = append(l.pieces, p)
 		before = t.close + " "
+		if i+1 < len(in.fields) && in.lines[0][i+1].glued {
+			before = t.close
+		}
+		p.list = in.lists(i)
+		l.pieces[i] = p
 	}
 	last := &l.pieces[len(l.pieces)-1]
 	last.stop, last.last = strings.TrimSuffix(before, " "), true
@@ -348,7 +397,13 @@ func (in *inference) build() *layout {
 	if in.extra > 0 {
 		l.title += fmt.Sprintf(" + %d more", in.extra)
 	}
+	in.explainUnclear(l)
 	return l
+}
+
+// lists reports whether a column has a list in a line.
+func (in *inference) lists(col int) bool {
+	return slices.ContainsFunc(in.lines, func(l []tok) bool { return l[col].list })
 }
 
 // w3cFields are the columns of W3C extended logs (IIS, CloudFront).
@@ -358,25 +413,55 @@ var w3cFields = map[string]piece{
 	"cs(user-agent)": {field: agent}, "cs(referer)": {field: referer}, "cs-username": {field: user}, "cs-uri": {field: uri},
 }
 
-// detectW3C reads the header of a W3C extended log; nil if there is none.
-func detectW3C(sample [][]byte) *layout {
-	i := slices.IndexFunc(sample, func(l []byte) bool { return bytes.HasPrefix(l, []byte("#Fields:")) })
-	if i < 0 {
-		return nil
+// detectW3C reads the headers of a W3C extended log; nil if there is none. A server that
+// was configured anew writes another header.
+func detectW3C(sample [][]byte) format {
+	var all []format
+	for i, line := range sample {
+		if !bytes.HasPrefix(line, []byte("#Fields:")) {
+			continue
+		}
+		rows := sample[i+1:]
+		if end := slices.IndexFunc(rows, func(l []byte) bool { return bytes.HasPrefix(l, []byte("#Fields:")) }); end >= 0 {
+			rows = rows[:end]
+		}
+		l := w3cLayout(line, rows)
+		if l != nil && len(all) < maxFormats && !slices.ContainsFunc(all, func(f format) bool { return samePieces(f.(*layout), l) }) {
+			all = append(all, l)
+		}
 	}
-	sep := " "
-	for _, l := range sample[i+1:] {
-		if l[0] != '#' && bytes.IndexByte(l, '\t') > 0 {
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return all[0]
+	}
+	return &changing{all}
+}
+
+func samePieces(a, b *layout) bool { return slices.Equal(a.pieces, b.pieces) }
+
+// w3cLayout reads one header of a W3C extended log and the first rows below it.
+func w3cLayout(header []byte, rows [][]byte) *layout {
+	sep, stampWidth := " ", len("2026-11-19 04:04:05")
+	for _, l := range rows {
+		if l[0] == '#' {
+			continue
+		}
+		if bytes.IndexByte(l, '\t') > 0 {
 			sep = "\t"
+		}
+		if len(l) > 23 && l[19] == '.' { // IIS can write milliseconds
+			stampWidth = len("2026-11-19 04:04:05.123")
 		}
 	}
 	var b builder
-	names := strings.Fields(strings.ToLower(strings.TrimPrefix(string(sample[i]), "#Fields:")))
+	names := strings.Fields(strings.ToLower(strings.TrimPrefix(string(header), "#Fields:")))
 	for k := 0; k < len(names); k++ {
 		p := w3cFields[names[k]]
 		switch {
 		case names[k] == "date" && k+1 < len(names) && names[k+1] == "time":
-			p = piece{field: stamp, width: len("2026-11-19 04:04:05")}
+			p = piece{field: stamp, width: stampWidth}
 			k++
 		case names[k] == "time-taken" && sep == "\t": // CloudFront writes seconds
 			p = piece{field: took, unit: 1e9}

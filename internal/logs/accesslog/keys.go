@@ -49,7 +49,7 @@ var synonyms = map[field][]synonym{
 	took: {{key: "reqtime", unit: 1e9}, {key: "request_time", unit: 1e9}, {key: "reqtime_microsec", unit: 1e3}, {key: "response_time"},
 		{key: "request_duration"}, {key: "request_time_ms", unit: 1e6}, {key: "response_time_ms", unit: 1e6}, {key: "duration"},
 		{key: "duration_ms", unit: 1e6}, {key: "latency"}, {key: "latency_ms", unit: 1e6}, {key: "responsetime"},
-		{key: "taken_sec", unit: 1e9}, {key: "taken_msec", unit: 1e6}, {key: "taken_usec", unit: 1e3}, {key: "time_taken"},
+		{key: "generation_time_milli"}, {key: "taken_sec", unit: 1e9}, {key: "taken_msec", unit: 1e6}, {key: "taken_usec", unit: 1e3}, {key: "time_taken"},
 		{key: "elapsed"}, {key: "elapsed_ms", unit: 1e6}, {key: "httprequest.latency"}, {key: "event.duration", unit: 1},
 		{key: "took"}, {key: "rt"}, {key: "total_time"}, {key: "runtime"}, {key: "edgetimetofirstbytems", unit: 1e6}, {key: "originresponsedurationms", unit: 1e6}, {key: "service"}, {key: "dur"},
 		{key: "apptime", unit: 1e9}, {key: "latency_human"}},

@@ -28,6 +28,7 @@ type piece struct {
 	quoted bool
 	width  int    // of a field of fixed width, in bytes; 0 for others
 	last   bool   // nothing follows stop
+	list   bool   // a space behind a comma does not end the field
 	name   string // the format's own name of the field, for messages
 }
 
@@ -136,6 +137,9 @@ func (p *piece) stops(line []byte, j, i int) bool {
 	if len(p.stop) > 1 && (len(line)-j < len(p.stop) || string(line[j:j+len(p.stop)]) != p.stop) {
 		return false
 	}
+	if p.list && line[j] == ' ' && j > i && line[j-1] == ',' {
+		return false
+	}
 	if !p.quoted || j == i || line[j-1] != '\\' {
 		return true
 	}
@@ -153,10 +157,10 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 		rec.setRequest(v)
 	case verb:
 		rec.setMethod(v)
-	case uri:
-		rec.uri = v
-	case path:
-		rec.uri = v
+	case uri, path:
+		if rec.uri = v; len(v) == 1 && v[0] == '-' { // a connection without a request
+			rec.uri = nil
+		}
 	case query:
 		rec.query = v
 	case host:

@@ -155,7 +155,7 @@ func (t *textParser) parseStraight(line []byte, rec *record) reason {
 				continue
 			}
 			j := bytes.IndexByte(line[i:], o.first)
-			if j >= 0 && o.follows(line, i+j) && !(o.quoted && j > 0 && line[i+j-1] == '\\') {
+			if j >= 0 && !(o.piece.list && j > 0 && line[i+j-1] == ',') && o.follows(line, i+j) && !(o.quoted && j > 0 && line[i+j-1] == '\\') {
 				if o.code == opRequest {
 					rec.setRequest(line[i : i+j])
 				}

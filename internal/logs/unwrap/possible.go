@@ -10,6 +10,8 @@ var possible = []*kind{
 		found: most(func(line []byte) bool { return timeEnd(line) > 0 })},
 	messages("message"), messages("msg"), messages("log"), messages("MESSAGE"), messages("line"), messages("@message"),
 	messages("event.original"), messages("body"), messages("textPayload"), messages("text"),
+	{name: "words before each object of JSON", open: func() layer { return &objectLayer{} },
+		found: most(func(line []byte) bool { return objectStart(line) > 0 })},
 	{name: "escape=json before each line", open: func() layer { return wordLayer("escape=json") },
 		found: most(func(line []byte) bool { return bytes.HasPrefix(line, []byte("escape=json{")) })},
 }
@@ -85,6 +87,36 @@ func (l *timeLayer) strip(line []byte) ([]byte, verdict) {
 }
 
 func (l *timeLayer) time() []byte { return l.at }
+
+// objectLayer removes the words before a JSON object that ends the line, as console
+// encoders write them: TIME LEVEL LOGGER MESSAGE {…}.
+type objectLayer struct{ at []byte }
+
+// objectStart returns where the object begins, 0 if there are no words before one.
+func objectStart(line []byte) int {
+	i := bytes.Index(line, []byte(`{"`))
+	if i < 2 || line[i-1] != ' ' && line[i-1] != '\t' || line[len(line)-1] != '}' {
+		return 0
+	}
+	return i
+}
+
+func (l *objectLayer) strip(line []byte) ([]byte, verdict) {
+	i := objectStart(line)
+	if i == 0 {
+		return nil, foreign
+	}
+	l.at = l.at[:0]
+	if fields := bytes.Fields(line[:min(i, 60)]); len(fields) > 0 && len(fields[0]) >= 8 && fields[0][0] >= '0' && fields[0][0] <= '9' {
+		l.at = append(l.at, fields[0]...)
+		if len(fields) > 1 && len(fields[0]) == 10 && bytes.Count(fields[1], []byte{':'}) == 2 {
+			l.at = append(append(l.at, ' '), fields[1]...)
+		}
+	}
+	return line[i:], whole
+}
+
+func (l *objectLayer) time() []byte { return l.at }
 
 // wordLayer removes a word that stands before each line by mistake: nginx before 1.11.8
 // takes the word escape=json of log_format for a part of the format.

@@ -62,6 +62,7 @@ func TestPossibleForms(t *testing.T) {
 		"CloudWatch":    {"2026-11-19T04:04:05.000Z # Time: 1\n", "a time before each line", "# Time: 1\n"},
 		"a message":     {`{"level":"info","message":"a"}` + "\n", "the key message of JSON", "a\n"},
 		"ECS":           {`{"event":{"original":"a"}}` + "\n", "the key event.original of JSON", "a\n"},
+		"a console":     {"2026/11/19 04:04:05.3\tINFO\thandled request\t{\"a\": {\"b\":1}}\n", "words before each object of JSON", "{\"a\": {\"b\":1}}\n"},
 		"old nginx":     {`escape=json{"uri":"/"}` + "\n", "escape=json before each line", `{"uri":"/"}` + "\n"},
 	} {
 		if found := Find([]byte(c.log)); found.String() != "" {
