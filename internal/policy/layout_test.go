@@ -51,21 +51,22 @@ var layout = map[string][]string{
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
 	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/lang/goapp", "internal/rewrite", "internal/rewrite/pagegen"},
-	"internal/rewrite/pagegen":                 {},                                                                                                                                   // copied into apps: the standard library only
-	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"}, // edits of nginx's configuration, for several kinds
-	"internal/proof/answers":                   {},                                                                                                                                   // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog"},                                                        // source of Go apps as facts
-	"internal/change/promise":                  {"words"},                                                                                                                            // pure: which promises a value weakens
-	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile"},                      // indexes, also in SQLite files
-	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                       // processes and threads of app servers
+	"internal/rewrite/pagegen":                 {},                                                                                                                                                                  // copied into apps: the standard library only
+	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                // edits of nginx's configuration, for several kinds
+	"internal/proof/answers":                   {},                                                                                                                                                                  // answers of two builds of an app
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog"},                                                                                       // source of Go apps as facts
+	"internal/change/promise":                  {"words"},                                                                                                                                                           // pure: which promises a value weakens
+	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
+	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
 	"internal/site/window":                     {"words", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
-	"internal/lang/goapp":                      {},                        // the one typed view of a Go app
-	"internal/lang/sqltext":                    {},                        // SQL by its tokens
+	"internal/lang/goapp":                      {}, // the one typed view of a Go app
+	"internal/lang/sqltext":                    {}, // SQL by its tokens
+	"internal/lang/sqlschema":                  {"internal/lang/sqltext"},
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
 	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // columnArgs are the arguments of "add column". The server computes the value of the
@@ -78,28 +79,28 @@ func (a *columnArgs) element() (string, error) {
 // becomes a part of a statement on the live table.
 func oneExpression(text string) error {
 	refused := fmt.Errorf("expression %q: want one expression over columns of the table, without comments", text)
-	all := statements(text)
-	if len(all) != 1 || all[0].delimiter != "" || strings.ContainsAny(text, "\\\"") { // the sql_mode decides what they mean
+	all := sqltext.MySQL.Statements(text)
+	if len(all) != 1 || all[0].Delimiter != "" || strings.ContainsAny(text, "\\\"") { // the sql_mode decides what they mean
 		return refused
 	}
 	depth, from := 0, 0
-	for _, t := range all[0].tokens {
+	for _, t := range all[0].Tokens {
 		switch {
-		case t.kind == mark || t.is("select") || strings.TrimSpace(text[from:t.start]) != "": // a comment
+		case t.Kind == sqltext.Executed || t.Is("SELECT") || strings.TrimSpace(text[from:t.Start]) != "": // a comment
 			return refused
-		case strings.Count(t.spelling, "'")%2 > 0 || strings.Count(t.spelling, "`")%2 > 0: // a quote without its end
+		case t.Open: // a quote without its end
 			return refused
-		case t.is("("):
+		case t.Spells("("):
 			depth++
-		case t.is(")"):
+		case t.Spells(")"):
 			depth--
-		case t.is(",") && depth == 0:
+		case t.Spells(",") && depth == 0:
 			return refused
 		}
 		if depth < 0 {
 			return refused
 		}
-		from = t.end
+		from = t.End
 	}
 	if depth != 0 || strings.TrimSpace(text[from:]) != "" {
 		return refused
@@ -112,19 +113,18 @@ func oneExpression(text string) error {
 func plainTokens(element string) string {
 	var words []string
 	depth := 0
-	for _, s := range statements(element) {
-		for i, t := range s.tokens {
-			name, _ := t.name()
+	for _, s := range sqltext.MySQL.Statements(element) {
+		for i, t := range s.Tokens {
 			switch {
-			case t.is("("):
+			case t.Spells("("):
 				depth++
-			case t.is(")"):
+			case t.Spells(")"):
 				depth--
-			case t.kind == quoted:
-				words = append(words, strings.ToLower(name))
+			case t.Kind == sqltext.Quoted:
+				words = append(words, strings.ToLower(t.Name()))
 			case depth == 1 && i > 0 && i < 5: // the width that the server shows for an integer
 			default:
-				words = append(words, strings.ToLower(t.spelling))
+				words = append(words, strings.ToLower(t.Text))
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -96,22 +97,22 @@ func FuzzOneExpression(f *testing.F) {
 		if oneExpression(text) != nil {
 			return
 		}
-		all := statements("SET x = (" + text + ")")
+		all := sqltext.MySQL.Statements("SET x = (" + text + ")")
 		if len(all) != 1 {
 			t.Fatalf("%q: %d statements", text, len(all))
 		}
-		tokens, depth := all[0].tokens, 0
+		tokens, depth := all[0].Tokens, 0
 		for i, tok := range tokens {
-			if tok.is("(") {
+			if tok.Spells("(") {
 				depth++
-			} else if tok.is(")") {
+			} else if tok.Spells(")") {
 				depth--
 			}
 			if i >= 3 && depth == 0 && i != len(tokens)-1 {
 				t.Fatalf("%q ends its brackets at token %d of %d", text, i, len(tokens))
 			}
 		}
-		if depth != 0 || tokens[len(tokens)-1].end != len("SET x = (")+len(text)+1 {
+		if depth != 0 || tokens[len(tokens)-1].End != len("SET x = (")+len(text)+1 {
 			t.Fatalf("%q hides the end of its brackets", text)
 		}
 	})

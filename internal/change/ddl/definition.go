@@ -1,10 +1,12 @@
 package ddl
 
 import (
-	"regexp"
+	"cmp"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // A definition is the output of SHOW CREATE TABLE, cut into lines: the elements
@@ -33,11 +35,6 @@ func (d definition) String() string {
 	return d.head + "\n" + strings.Join(d.elements, ",\n") + "\n" + d.tail
 }
 
-var (
-	keyForm    = regexp.MustCompile("^  ((?:UNIQUE |FULLTEXT |SPATIAL )?KEY) `((?:[^`]|``)+)` (.*)$")
-	columnForm = regexp.MustCompile("^  `((?:[^`]|``)+)` ")
-)
-
 // A key is one index other than the primary key.
 type key struct {
 	kind string // "KEY", "UNIQUE KEY", …
@@ -49,12 +46,35 @@ type key struct {
 // take.
 func (k key) element() string { return k.kind + " " + quote(k.name) + " " + k.rest }
 
+// keyOf reads an element as an index. The server quotes every name.
+func keyOf(element string) (key, bool) {
+	tokens, _ := sqltext.MySQL.Tokens(element)
+	k, ok := sqlschema.KeyOf(tokens)
+	at := slices.IndexFunc(tokens, func(t sqltext.Token) bool { return t.Kind == sqltext.Quoted })
+	if !ok || at < 0 || k.Name == "" || k.Sort == sqlschema.Primary || k.Sort == sqlschema.Foreign {
+		return key{}, false
+	}
+	return key{strings.TrimSpace(element[:tokens[at].Start]), k.Name, strings.TrimSpace(element[tokens[at].End:])}, true
+}
+
+// columnOf returns the column that an element describes; "" for a key or a rule.
+func columnOf(element string) string {
+	l := sqltext.Lexer{Dialect: sqltext.MySQL, SQL: strings.TrimSpace(element)}
+	if l.SQL == "" {
+		return ""
+	}
+	if t := l.Next(); t.Kind == sqltext.Quoted {
+		return t.Name()
+	}
+	return ""
+}
+
 // keys returns the indexes in their order.
 func (d definition) keys() []key {
 	var ks []key
 	for _, e := range d.elements {
-		if m := keyForm.FindStringSubmatch(e); m != nil {
-			ks = append(ks, key{m[1], strings.ReplaceAll(m[2], "``", "`"), m[3]})
+		if k, ok := keyOf(e); ok {
+			ks = append(ks, k)
 		}
 	}
 	return ks
@@ -73,8 +93,8 @@ func (d definition) key(name string) (key, bool) {
 func (d definition) columns() []string {
 	var names []string
 	for _, e := range d.elements {
-		if m := columnForm.FindStringSubmatch(e); m != nil {
-			names = append(names, strings.ReplaceAll(m[1], "``", "`"))
+		if name := columnOf(e); name != "" {
+			names = append(names, name)
 		}
 	}
 	return names
@@ -84,33 +104,24 @@ func (d definition) columns() []string {
 // such column. SQL ignores the case of column names.
 func (d definition) column(name string) string {
 	for _, e := range d.elements {
-		m := columnForm.FindStringSubmatch(e)
-		if m != nil && strings.EqualFold(strings.ReplaceAll(m[1], "``", "`"), name) {
+		if column := columnOf(e); column != "" && strings.EqualFold(column, name) {
 			return e
 		}
 	}
 	return ""
 }
 
-var primaryForm = regexp.MustCompile("^  PRIMARY KEY (.*)$")
-
 // whole is the length of an index part that covers the whole column, not a
 // prefix.
 const whole = 1 << 30
 
-// parts returns the columns of an index with the prefix length of each.
-func (k key) parts() map[string]int {
+// partsOf returns the columns of an element that is a key, with the prefix length of each.
+func partsOf(element string) map[string]int {
+	tokens, _ := sqltext.MySQL.Tokens(element)
+	k, _ := sqlschema.KeyOf(tokens)
 	ps := map[string]int{}
-	for _, s := range statements(k.rest) {
-		for _, it := range inBrackets(s.tokens) {
-			c := &cursor{tokens: it.tokens}
-			column, _ := c.name()
-			n := whole
-			if c.take("(") {
-				n, _ = strconv.Atoi(c.peek().spelling)
-			}
-			ps[strings.ToLower(column)] = n
-		}
+	for _, p := range k.Parts {
+		ps[strings.ToLower(p.Column)] = cmp.Or(p.Prefix, whole)
 	}
 	return ps
 }
@@ -118,9 +129,9 @@ func (k key) parts() map[string]int {
 // keptUnique reports whether another unique index enforces the rule of a unique
 // index: it has no columns besides those of this one, and no longer prefixes.
 func (d definition) keptUnique(k key) bool {
-	rule := k.parts()
-	keeps := func(other key) bool {
-		parts := other.parts()
+	rule := partsOf(k.element())
+	keeps := func(other string) bool {
+		parts := partsOf(other)
 		for column, n := range parts {
 			if n > rule[column] {
 				return false
@@ -129,12 +140,12 @@ func (d definition) keptUnique(k key) bool {
 		return len(parts) > 0
 	}
 	for _, e := range d.elements {
-		if m := primaryForm.FindStringSubmatch(e); m != nil && keeps(key{rest: m[1]}) {
+		if strings.HasPrefix(e, "  PRIMARY KEY ") && keeps(e) {
 			return true
 		}
 	}
 	return slices.ContainsFunc(d.keys(), func(other key) bool {
-		return other.kind == "UNIQUE KEY" && other.name != k.name && keeps(other)
+		return other.kind == "UNIQUE KEY" && other.name != k.name && keeps(other.element())
 	})
 }
 

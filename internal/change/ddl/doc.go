@@ -18,7 +18,7 @@
 //     byte; the server reports whether both run online, while others write;
 //  3. for the schema file: find the files that create the table among those
 //     that initialize loads (schemafile.go), cut them into statements
-//     (sqltext.go, tablestatement.go), and execute these in the scratch database
+//     (packages sqltext and sqlschema), and execute these in the scratch database
 //     (load.go): exactly one file must give the table's present definition;
 //  4. edit that file losslessly (fileedit.go): in place in CREATE TABLE, or with
 //     a statement after the last one that defines the table. The first edit that

@@ -7,6 +7,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -166,27 +168,27 @@ func FuzzStatements(f *testing.F) {
 	f.Add("create table t (like u); create index i on t (a); /*M!100100 x*/ /*!999999 */ -- \n--x `a``b` \"q\\\"\" *//*")
 	f.Add("alter table t add key (a), drop key b;\n\u00a0")
 	f.Fuzz(func(t *testing.T, sql string) {
-		all := statements(sql)
+		all := sqltext.MySQL.Statements(sql)
 		at := 0
 		for _, s := range all {
-			if s.sql != sql || s.start < at || s.end > s.next || s.next > len(sql) || len(s.tokens) == 0 {
-				t.Fatalf("a statement from %d to %d (%d), behind %d of %d", s.start, s.end, s.next, at, len(sql))
+			if s.File != sql || s.Start < at || s.End > s.Next || s.Next > len(sql) || len(s.Tokens) == 0 {
+				t.Fatalf("a statement from %d to %d (%d), behind %d of %d", s.Start, s.End, s.Next, at, len(sql))
 			}
-			for _, x := range s.tokens {
-				if x.start < at || x.end <= x.start || x.spelling != sql[x.start:x.end] {
+			for _, x := range s.Tokens {
+				if x.Start < at || x.End <= x.Start || x.Text != sql[x.Start:x.End] {
 					t.Fatalf("token %+v at %d", x, at)
 				}
-				at = x.end
+				at = x.End
 			}
-			at = s.next
+			at = s.Next
 		}
 		for _, s := range all {
-			d, ok := defines(s)
+			d, ok := sqlschema.Of(s)
 			if !ok {
 				continue
 			}
-			d.strays()
-			defs := table{schema: "x", name: d.table}.definitions(all)
+			strays(d)
+			defs := table{dialect: sqltext.MySQL, schema: "x", name: d.Table}.definitions(all)
 			if len(defs) == 0 {
 				continue
 			}
@@ -222,7 +224,7 @@ func TestSets(t *testing.T) {
 		"SET GLOBAL sql_mode = ''": false, "SET @@global.sql_mode=''": false, "set @a = (select 1)": false, "SET PASSWORD = 'x'": false, "set max_connections = 1": false,
 		"SET STATEMENT sql_mode='' FOR DROP TABLE x": false, "SET sql_mode='', GLOBAL x = 1": false, "SET @a := sleep(9)": false, "INSERT INTO x SET a = 1": false, "SET ROLE x": false,
 	} {
-		if got := statements(sql)[0].sets(); got != want {
+		if got := sets(sqltext.MySQL.Statements(sql)[0]); got != want {
 			t.Errorf("%s: %v", sql, got)
 		}
 	}

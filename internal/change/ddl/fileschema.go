@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
@@ -40,7 +42,7 @@ func (p *filePlan) creators(ctx context.Context, wanted string) (fits []schemaFi
 		return nil, errors.New("the target names no folder with SQL files of this service"), nil
 	}
 	own := &change.Site{Target: p.site.Target, Hosts: p.site.Hosts, Services: map[string]change.Service{p.service: p.site.Services[p.service]}}
-	found, err := searchFiles(ctx, own, table{schema: "main", name: p.table, fold: true})
+	found, err := searchFiles(ctx, own, p.inFiles())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -62,15 +64,20 @@ func (p *filePlan) creators(ctx context.Context, wanted string) (fits []schemaFi
 	return fits, others, nil
 }
 
+// inFiles is the table as statements of SQL files name it.
+func (p *filePlan) inFiles() table {
+	return table{dialect: sqltext.SQLite, schema: "main", name: p.table, fold: true}
+}
+
 // makes is the table that the statements of a file make in memory. No other statement
 // of the file is executed.
-func (p *filePlan) makes(ctx context.Context, defs []tableStatement) (string, error) {
+func (p *filePlan) makes(ctx context.Context, defs []sqlschema.Statement) (string, error) {
 	var run []string
 	for _, d := range defs {
-		if d.verb != createTable && d.verb != createIndex && d.verb != alterTable {
-			return "", fmt.Errorf("%s is not tried", cut(d.sql[d.start:d.end]))
+		if d.Verb == sqlschema.DropIndex {
+			return "", fmt.Errorf("%s is not tried", cut(d.Text()))
 		}
-		run = append(run, d.sql[d.start:d.end])
+		run = append(run, d.Text())
 	}
 	_, t, err := sqlitefile.Trial(ctx, p.table, run, nil)
 	if err != nil {
@@ -97,7 +104,7 @@ func (p *filePlan) edited(ctx context.Context, f schemaFile) (*change.Edit, erro
 		all = append(all, after(f.sql, f.defs[len(f.defs)-1], p.fileAlter.add))
 	}
 	text := spliced(f.sql, slices.Clone(all))
-	again := table{schema: "main", name: p.table, fold: true}.definitions(statements(text))
+	again := p.inFiles().definitions(sqltext.SQLite.Statements(text))
 	made, err := p.makes(ctx, again)
 	if err == nil && made != p.definition {
 		err = fmt.Errorf("it would make\n%sinstead of\n%s", made, p.definition)
@@ -109,14 +116,14 @@ func (p *filePlan) edited(ctx context.Context, f schemaFile) (*change.Edit, erro
 }
 
 // after puts a statement on a line of its own after another one.
-func after(sql string, d tableStatement, stmt string) splice {
-	newline := lineEnd(sql[:d.end])
-	if d.delimiter == "" { // the file ends without a delimiter
-		return splice{d.end, d.end, ";" + newline + stmt + ";"}
+func after(sql string, d sqlschema.Statement, stmt string) splice {
+	newline := lineEnd(sql[:d.End])
+	if d.Delimiter == "" { // the file ends without a delimiter
+		return splice{d.End, d.End, ";" + newline + stmt + ";"}
 	}
-	at := d.next
+	at := d.Next
 	if i := strings.IndexByte(sql[at:], '\n'); i >= 0 && strings.TrimSpace(sql[at:at+i]) == "" {
 		at += len(strings.TrimRight(sql[at:at+i], " \t\r"))
 	}
-	return splice{at, at, newline + stmt + d.delimiter}
+	return splice{at, at, newline + stmt + d.Delimiter}
 }

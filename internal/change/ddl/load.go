@@ -5,15 +5,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // load creates the table in the scratch database with the statements of a file,
 // under the session settings that the file makes, and returns the definition.
 // all are the file's statements, own are those that define the table, and others
 // are statements from further files.
-func (s *scratch) load(ctx context.Context, all []statement, own, others []tableStatement) (string, error) {
+func (s *scratch) load(ctx context.Context, all []sqltext.Statement, own, others []sqlschema.Statement) (string, error) {
 	for _, d := range slices.Concat(own, others) {
-		if w := d.strays(); w != "" {
+		if w := strays(d); w != "" {
 			return "", fmt.Errorf("%s is not tried: it could reach another table or a file", w)
 		}
 	}
@@ -24,15 +27,15 @@ func (s *scratch) load(ctx context.Context, all []statement, own, others []table
 	run := []string{"DROP TABLE IF EXISTS " + s.scratch, "SET SESSION sql_mode = @@GLOBAL.sql_mode, foreign_key_checks = 0"}
 	next := 0
 	for _, st := range all { // in the order of the file
-		if next < len(own) && st.start == own[next].start {
-			run = append(run, own[next].on(s.scratch))
+		if next < len(own) && st.Start == own[next].Start {
+			run = append(run, on(own[next], s.scratch))
 			next++
-		} else if next < len(own) && st.sets() {
-			run = append(run, st.sql[st.start:st.end])
+		} else if next < len(own) && sets(st) {
+			run = append(run, st.Text())
 		}
 	}
 	for _, d := range others {
-		run = append(run, d.on(s.scratch))
+		run = append(run, on(d, s.scratch))
 	}
 	for _, stmt := range run {
 		if err := s.exec(ctx, stmt); err != nil {
@@ -49,9 +52,9 @@ func (s *scratch) load(ctx context.Context, all []statement, own, others []table
 	return s.shown(ctx)
 }
 
-// on returns the statement with another table name.
-func (d tableStatement) on(name string) string {
-	return d.sql[d.start:d.from] + name + d.sql[d.to:d.end]
+// on returns a statement with another table name.
+func on(d sqlschema.Statement, name string) string {
+	return d.File[d.Start:d.From] + name + d.File[d.To:d.End]
 }
 
 // cut shortens a statement for an error.
@@ -69,33 +72,40 @@ var harmless = []string{"sql_mode", "foreign_key_checks", "unique_checks", "defa
 	"explicit_defaults_for_timestamp", "innodb_strict_mode", "names"}
 
 // sets reports whether a statement sets session variables and does nothing else.
-func (st statement) sets() bool {
-	c := &cursor{tokens: st.tokens}
-	if !c.take("set") {
+func sets(st sqltext.Statement) bool {
+	c := &sqltext.Cursor{Tokens: st.Tokens}
+	if !c.Take("set") {
 		return false
 	}
-	for c.peek().kind != mark {
-		c.any("session", "local")
-		user := false
-		if c.take("@") {
-			user = !c.take("@")
-			if !user && c.any("session", "local") {
-				c.take(".")
-			}
+	for !c.Ended() {
+		c.Any("session", "local")
+		name, ok := c.Peek().Text, true
+		if c.Peek().Kind == sqltext.Variable {
+			c.At++
+		} else {
+			name, ok = c.Name()
 		}
-		name, ok := c.name()
-		if !ok || !user && !slices.Contains(harmless, strings.ToLower(name)) {
+		if !ok || !harmlessVariable(strings.ToLower(name)) {
 			return false
 		}
-		for !c.peek().is(",") && c.peek().kind != mark {
-			if c.peek().is("(", "select") { // can have any effect
+		for !c.Ended() && !c.Peek().Spells(",") {
+			if c.Peek().Spells("(", "select") { // can have any effect
 				return false
 			}
-			c.i++
+			c.At++
 		}
-		c.take(",")
+		c.Take(",")
 	}
 	return true
+}
+
+// harmlessVariable reports whether a file may set a variable: @own, or @@session.sql_mode.
+func harmlessVariable(name string) bool {
+	system := strings.TrimPrefix(name, "@@")
+	for _, scope := range []string{"session.", "local."} {
+		system = strings.TrimPrefix(system, scope)
+	}
+	return slices.Contains(harmless, system) || system == name && strings.HasPrefix(name, "@")
 }
 
 // reaching are the words by which a statement on one table affects another
@@ -104,15 +114,15 @@ var reaching = []string{"directory", "tablespace", "connection", "union", "excha
 
 // strays returns a word by which a statement could affect more than the table,
 // "" without one.
-func (d tableStatement) strays() string {
-	options := d.options()
+func strays(d sqlschema.Statement) string {
+	options := d.Options()
 	for i, t := range options {
-		c := &cursor{tokens: options, i: i + 1}
+		c := &sqltext.Cursor{Tokens: options, At: i + 1}
 		switch {
-		case t.is(reaching...),
-			t.is("rename") && !c.any("index", "key", "column"),
-			t.is("convert") && c.any("table", "partition"):
-			return strings.ToUpper(t.spelling)
+		case t.Spells(reaching...),
+			t.Is("RENAME") && !c.Any("index", "key", "column"),
+			t.Is("CONVERT") && c.Any("table", "partition"):
+			return strings.ToUpper(t.Text)
 		}
 	}
 	return ""

@@ -14,6 +14,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -29,8 +31,8 @@ type schemaFile struct {
 	on   string // HostRef.Name
 	path string
 	sql  string
-	all  []statement
-	defs []tableStatement // those of the table, CREATE TABLE first
+	all  []sqltext.Statement
+	defs []sqlschema.Statement // those of the table, CREATE TABLE first
 }
 
 // A search holds what was found in the folders that initialize loads.
@@ -38,8 +40,8 @@ type search struct {
 	table
 	dirs  []folder
 	found []schemaFile
-	more  []tableStatement // statements on the table, in files that do not create it
-	large []string         // files too large to be read whole, with or without the table
+	more  []sqlschema.Statement // statements on the table, in files that do not create it
+	large []string              // files too large to be read whole, with or without the table
 	// creates are the files of large whose beginning creates the table.
 	creates []string
 }
@@ -52,6 +54,7 @@ func location(on, path string) string { return iikanji.Op{Host: on, Place: path}
 
 // A table is a table of one schema.
 type table struct {
+	dialect      sqltext.Dialect
 	schema, name string
 	fold         bool // the server ignores the case of table names
 }
@@ -91,9 +94,9 @@ func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) 
 
 // add parses one file and records it.
 func (found *search) add(f schemaFile, large bool) {
-	f.all = statements(f.sql)
+	f.all = found.dialect.Statements(f.sql)
 	f.defs = found.definitions(f.all)
-	creates := len(f.defs) > 0 && f.defs[0].verb == createTable
+	creates := len(f.defs) > 0 && f.defs[0].Verb == sqlschema.CreateTable
 	switch {
 	case large:
 		found.large = append(found.large, f.location())
@@ -171,22 +174,22 @@ func readHead(h host.Host, path string) (sql string, large bool, err error) {
 
 // definitions returns the statements of a file that define the table, from its
 // last CREATE TABLE on if it has one.
-func (t table) definitions(all []statement) []tableStatement {
+func (t table) definitions(all []sqltext.Statement) []sqlschema.Statement {
 	same := func(a, b string) bool { return a == b || t.fold && strings.EqualFold(a, b) }
-	var defs []tableStatement
+	var defs []sqlschema.Statement
 	current := ""
 	for _, s := range all {
-		if len(s.tokens) == 2 && s.tokens[0].is("use") {
-			current, _ = s.tokens[1].name()
+		if c := (&sqltext.Cursor{Tokens: s.Tokens}); len(s.Tokens) == 2 && c.Take("use") {
+			current, _ = c.Name()
 		}
-		d, ok := defines(s)
-		if !ok || !same(d.table, t.name) {
+		d, ok := sqlschema.Of(s)
+		if !ok || !same(d.Table, t.name) {
 			continue
 		}
-		if in := or(d.schema, current); in != "" && !same(in, t.schema) {
+		if in := or(d.Schema, current); in != "" && !same(in, t.schema) {
 			continue
 		}
-		if d.verb == createTable {
+		if d.Verb == sqlschema.CreateTable {
 			defs = nil
 		}
 		defs = append(defs, d)
@@ -299,7 +302,7 @@ func (s *scratch) intoFile(ctx context.Context, site *change.Site, wanted, befor
 	}
 	var why error
 	for _, sql := range edits(f.sql, f.defs, a) {
-		all := statements(sql)
+		all := found.dialect.Statements(sql)
 		text, err := s.load(ctx, all, found.definitions(all), found.more)
 		if err == nil && text == after {
 			return change.Edit{Path: f.path, Old: []byte(f.sql), New: []byte(sql), Host: f.on}, nil

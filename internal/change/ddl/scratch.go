@@ -12,6 +12,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // scratchSchema is the database in which changes are tried. It exists only
@@ -45,7 +46,7 @@ type scratch struct {
 // schema's character set. The schema stays the default database, for unqualified
 // names.
 func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (_ *scratch, err error) {
-	s := &scratch{db: db, conn: conn, table: table{schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+	s := &scratch{db: db, conn: conn, table: table{dialect: sqltext.MySQL, schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
 	if mine, err := s.lock(ctx, scratchWait); err != nil {
 		return nil, err
 	} else if !mine {

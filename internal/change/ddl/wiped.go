@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // schemaFileArg is the value of the argument "into".
@@ -55,19 +56,19 @@ func (Kind) InSchemaFile(r iikanji.Remedy) bool { return r.Args["into"] == schem
 // according to a log of the server. Space and comments are ignored.
 func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed []string) (iikanji.Remedy, error) {
 	r = Kind{}.IntoSchemaFile(r)
-	found, err := searchFiles(ctx, s, table{schema: r.Args["schema"], name: r.Args["table"]})
+	found, err := searchFiles(ctx, s, table{dialect: sqltext.MySQL, schema: r.Args["schema"], name: r.Args["table"]})
 	if err != nil {
 		return r, err
 	}
 	seen := map[string]bool{}
 	for _, sql := range executed {
-		for _, st := range statements(sql) {
-			seen[st.normal()] = true
+		for _, st := range sqltext.MySQL.Statements(sql) {
+			seen[normal(st)] = true
 		}
 	}
 	var fits []schemaFile
 	for _, f := range found.found {
-		if seen[f.defs[0].normal()] {
+		if seen[normal(f.defs[0].Statement)] {
 			fits = append(fits, f)
 		}
 	}
@@ -81,11 +82,11 @@ func byExecuted(ctx context.Context, s *change.Site, r iikanji.Remedy, executed 
 	return r, fmt.Errorf("%s make table %s alike: which of them initialize executes is not known", paths(fits), found.name)
 }
 
-// normal returns the statement without space and comments.
-func (st statement) normal() string {
+// normal returns a statement without space and comments.
+func normal(st sqltext.Statement) string {
 	var b strings.Builder
-	for _, t := range st.tokens {
-		b.WriteString(t.spelling)
+	for _, t := range st.Tokens {
+		b.WriteString(t.Text)
 		b.WriteByte(0)
 	}
 	return b.String()

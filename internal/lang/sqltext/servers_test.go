@@ -15,6 +15,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -57,9 +58,7 @@ func columns(d Dialect, text string) int {
 // TestServers compares what the tokens of random texts say of their columns with what a
 // real server of each dialect answers. It is the judge of every quote and comment.
 func TestServers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts servers")
-	}
+	tier.Slow(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	texts := make([]string, 6000)
 	for i := range texts {

@@ -4,11 +4,15 @@ import "strings"
 
 // A Statement is one statement of a file for a server's command line client.
 type Statement struct {
+	File       string  // the text of the whole file
 	Tokens     []Token // without spaces and comments
 	Start, End int     // offsets in the file, up to the end of the last token
 	Next       int     // offset behind the delimiter
 	Delimiter  string  // usually ";"; "" if the file ends without one
 }
+
+// Text is the statement without its delimiter.
+func (s Statement) Text() string { return s.File[s.Start:s.End] }
 
 // Statements cuts a file as the client of the dialect does: at the delimiter, and, for
 // lines that are commands of the client itself, at the end of the line. It accepts any
@@ -52,7 +56,7 @@ func (f *file) next() {
 // finish ends the statement that is being read.
 func (f *file) finish(delimiter string) {
 	if n := len(f.tokens); n > 0 {
-		f.all = append(f.all, Statement{f.tokens, f.tokens[0].Start, f.tokens[n-1].End, f.At, delimiter})
+		f.all = append(f.all, Statement{f.SQL, f.tokens, f.tokens[0].Start, f.tokens[n-1].End, f.At, delimiter})
 	}
 	f.tokens, f.depth = nil, 0
 }

@@ -3,7 +3,10 @@
 // keeps every byte that it does not change.
 package sqltext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // A Dialect is the language of a server. The dialects differ in quotes, escapes,
 // comments, placeholders and names.
@@ -45,15 +48,15 @@ type Token struct {
 
 // Is reports whether a token is one of some keywords, given in upper case.
 func (t Token) Is(words ...string) bool {
-	if t.Kind != Word {
+	return t.Kind == Word && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(t.Text, w) })
+}
+
+// Spells reports whether a token is one of some keywords, in any case, or marks.
+func (t Token) Spells(texts ...string) bool {
+	if t.Kind != Word && t.Kind != Mark {
 		return false
 	}
-	for _, w := range words {
-		if strings.EqualFold(t.Text, w) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.EqualFold(t.Text, s) })
 }
 
 // IsName reports whether a token may be a name: a word, or a quoted name.
