@@ -40,9 +40,6 @@ func TestArenaBulk(t *testing.T) {
 	if want := []string{"APP204 chair.go postChair", "APP204 estate.go postEstate"}; !slices.Equal(fixed, want) {
 		t.Fatalf("fixed\n%s\nwant\n%s", strings.Join(fixed, "\n"), strings.Join(want, "\n"))
 	}
-	if got, want := keptSearches(t, dir, facts), []string{"searchChairs", "searchEstates"}; !slices.Equal(got, want) {
-		t.Errorf("searches that can be kept after the rewrite: %v, want %v", got, want)
-	}
 	chair, err := os.ReadFile(filepath.Join(dir, "chair.go"))
 	if err != nil {
 		t.Fatal(err)
@@ -69,23 +66,6 @@ func TestArenaBulk(t *testing.T) {
 			t.Errorf("%s: rows %q, want two of %s", u.name, rows, u.rows)
 		}
 	}
-}
-
-// keptSearches lists the functions with answers that APP216 keeps: the writes that it
-// needs to know include the rewritten ones.
-func keptSearches(t *testing.T, dir string, facts Facts) (functions []string) {
-	t.Helper()
-	res, err := Run(t.Context(), dir, []string{"."}, facts, []*Lever{&builtSearch})
-	if err != nil || len(res.Problems) > 0 {
-		t.Fatal(err, res)
-	}
-	for _, h := range res.Hits {
-		if len(h.Variants) > 0 {
-			functions = append(functions, h.Func)
-		}
-	}
-	slices.Sort(functions)
-	return slices.Compact(functions)
 }
 
 // A bulkUpload is one CSV file for a table, with the status that its answer must have

@@ -43,7 +43,6 @@ var goldenLevers = []struct {
 	{&overread, Facts{}, 17, 17, 24},
 	{&throttlingConstant, Facts{}, 18, 18, 14},
 	{&testPerRow, shopFacts, 4, 4, 12},
-	{&builtSearch, shopFacts, 1, 1, 9},
 	{&writePerID, testFacts, 2, 2, 6},
 	{&fileOpenedPerRequest, testFacts, 1, 1, 7},
 	{&commitPerWrite, testFacts, 3, 3, 19},

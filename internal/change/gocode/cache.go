@@ -25,10 +25,6 @@ import (
 // the source and from the definitions of the tables.
 const queryCache = "APP207"
 
-// keptSearches is the lever that keeps the answers of searches in the app. Like a query
-// cache, it sees the writes of its own process only.
-const keptSearches = "APP216"
-
 // idBlocks is the lever that takes ids in blocks: another process would take ids out of
 // the middle of a block.
 const idBlocks = "APP217"

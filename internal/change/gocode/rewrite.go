@@ -43,7 +43,7 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 			}
 			continue
 		}
-		if code == keptSearches || code == idBlocks {
+		if code == idBlocks {
 			if err := onlyProcess(s, t.service); err != nil {
 				return err
 			}

@@ -101,8 +101,8 @@ func TestProven(t *testing.T) {
 // TestLevers: a code lever whose code no answer has is another name for a cause, and is
 // not graded.
 func TestLevers(t *testing.T) {
-	findings := []iikanji.Finding{{Code: "APP204", Nature: iikanji.Nature{Inside: true}, Where: "a.go:3 post"}, {Code: "APP216", Nature: iikanji.Nature{Inside: true}, Where: "a.go:9 list"}, {Code: "APP216", Nature: iikanji.Nature{Inside: true}, Where: "a.go:12 search"}}
-	s := ScoreOf(findings, ReadAnswers("APP216\ta.go search\teach search is computed again\n"))
+	findings := []iikanji.Finding{{Code: "APP204", Nature: iikanji.Nature{Inside: true}, Where: "a.go:3 post"}, {Code: "APP215", Nature: iikanji.Nature{Inside: true}, Where: "a.go:9 list"}, {Code: "APP215", Nature: iikanji.Nature{Inside: true}, Where: "a.go:12 search"}}
+	s := ScoreOf(findings, ReadAnswers("APP215\ta.go search\teach search is computed again\n"))
 	if s.All != 1 || s.Answers[0].Found != 2 || len(s.Unexpected) != 1 {
 		t.Errorf("%+v", s)
 	}
