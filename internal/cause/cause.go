@@ -118,8 +118,6 @@ type Lever struct {
 	Order int
 	// Saved is the share of the seconds of a place that its fix saves.
 	Saved iikanji.Range
-	// FileLocks: the seconds are those of waits for lock files.
-	FileLocks bool
 	// OneRow: a statement that reads n rows reads one, which saves up to (n−1)/n.
 	OneRow bool
 	// Whole: its change is planned from all of the source.

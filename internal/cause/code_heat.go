@@ -23,9 +23,6 @@ type heat struct {
 // heatOf finds the time of a site: of its statements, else of its function in the
 // profile of the app's CPU, else of the requests that reach its function.
 func (v *view) heatOf(s leverSite) heat {
-	if s.lever.FileLocks {
-		return v.lockHeat(s)
-	}
 	if s.lever.Of == iikanji.OfStatements && v.statementsSeen() {
 		return v.statementHeat(s)
 	}
@@ -33,31 +30,6 @@ func (v *view) heatOf(s leverSite) heat {
 		return h
 	}
 	return v.routeHeat(s)
-}
-
-// lockHeat is the time of waits for lock files, divided among the places that take one by
-// the requests that reach each.
-func (v *view) lockHeat(s leverSite) (h heat) {
-	all := 0.0
-	for _, o := range v.sites {
-		if o.lever.Code == s.lever.Code && o.service == s.service {
-			all += v.requestsTo(o)
-		}
-	}
-	for _, f := range v.in.Facts {
-		if w, ok := decode[iikanji.FileLockWait](f, iikanji.TopicFileLock); ok {
-			h.seconds += w.Waited.Seconds()
-			h.evidence = append(h.evidence, iikanji.Evidence{Source: "/proc/locks", Text: fmt.Sprintf("threads waited %.1f s for lock files", w.Waited.Seconds())})
-		}
-	}
-	if all > 0 {
-		h.seconds *= v.requestsTo(s) / all
-	}
-	if v.seconds > 0 {
-		h.share = h.seconds / (v.seconds + v.in.LockFileSeconds())
-	}
-	h.evidence = append(h.evidence, v.reachedBy(s)...)
-	return h
 }
 
 // statementsSeen reports whether any database's statements were seen.

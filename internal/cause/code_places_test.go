@@ -127,7 +127,7 @@ func TestLeverRemedies(t *testing.T) {
 		codePlace("APP201", "list", iikanji.CodePlace{Digests: digest, Variants: fix, Weakens: []iikanji.Promise{iikanji.TestedOnly}}),
 		codePlace("APP214", "drop", knob),
 		codePlace("APP208", "list", iikanji.CodePlace{}),
-		codePlace("APP226", "drop", iikanji.CodePlace{Digests: digest, Variants: fix}),
+		codePlace("APP205", "drop", iikanji.CodePlace{Digests: digest, Variants: fix}),
 	))
 	args := map[iikanji.Code][]string{}
 	for _, f := range got {
@@ -141,7 +141,7 @@ func TestLeverRemedies(t *testing.T) {
 		"APP201": {"gocode APP201"}, // it weakens another promise
 		"APP214": {"gocode APP214 half", "gocode APP214 end"},
 		"APP208": {"patch"},
-		"APP226": {"gocode APP226"},
+		"APP205": {"gocode APP205"},
 	} {
 		if !slices.Equal(args[code], want) {
 			t.Errorf("%s: %q, want %q", code, args[code], want)

@@ -72,7 +72,7 @@ func TestFileStatementsAsCPU(t *testing.T) {
 // TestFileSettingOfItsApp: a setting of SQLite files is proposed for the app whose
 // source sends their statements.
 func TestFileSettingOfItsApp(t *testing.T) {
-	place := codePlace("APP219", "upload", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
+	place := codePlace("APP204", "upload", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
 	for _, known := range []bool{true, false} {
 		in := filesInput()
 		if known {
@@ -119,33 +119,11 @@ func TestNotYet(t *testing.T) {
 	}
 }
 
-// TestLockFileOfReaders: the waits for lock files are divided among the readers that take
-// one.
-func TestLockFileOfReaders(t *testing.T) {
-	in := filesInput(codePlace("APP220", "list", iikanji.CodePlace{Variants: []string{"rewrite"}}), codePlace("APP220", "drop", iikanji.CodePlace{Variants: []string{"rewrite"}}))
-	if got := levers(t, in); len(got) != 0 {
-		t.Errorf("without waits: %+v", got)
-	}
-	wait, err := json.Marshal(iikanji.FileLockWait{Waited: 20 * time.Second, Seen: 100, Samples: 200, Writes: 900, Files: 2, Most: 9, Worst: "/db/1.lock"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicFileLock, Key: "tenants", Value: string(wait)})
-	gain := map[string]iikanji.Range{}
-	for _, f := range levers(t, in) {
-		gain[f.Where] = f.Gain
-	}
-	few, many := gain["main.go:7 list at app"], gain["main.go:7 drop at app"] // 1,000 and 9,000 requests
-	if math.Abs(few.Hi-1.8) > 0.1 || math.Abs(many.Hi-16.2) > 0.2 {
-		t.Errorf("gains %+v, want 0.9 of 2 s and of 18 s", gain)
-	}
-}
-
 // TestLockFileOfWriters: the waits for lock files are credited to what shortens the
 // statements of their holders, by the share of these in the time of the files'
 // statements, unless the CPU is the limit.
 func TestLockFileOfWriters(t *testing.T) {
-	place := codePlace("APP219", "drop", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
+	place := codePlace("APP204", "drop", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
 	gains := func(waited time.Duration, busy float64) (writer, syncs iikanji.Range, in cause.Input) {
 		in = filesInput(place)
 		in.Run.Usage[0].Share = busy
@@ -162,7 +140,7 @@ func TestLockFileOfWriters(t *testing.T) {
 		}
 		for _, f := range all {
 			switch f.Code {
-			case "APP219":
+			case "APP204":
 				writer = f.Gain
 			case "DB131":
 				syncs = f.Gain

@@ -122,9 +122,6 @@ const namedMap = "the value would have to enter a struct or a map of the app"
 // others are the forms that APP205 leaves alone.
 const byHand = "the text has no place of its own beside the call"
 
-// snapshot is why APP226 leaves a query in its place.
-const snapshot = "the handle is a transaction, or may be one: its first read decides what it sees"
-
 var formLevers = []formLever{
 	{lever: &firstRowOnly, text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name", lists: true,
 		rows:   "var rows []Row\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nif len(rows) == 0 {\nreturn \"\", nil\n}\nreturn rows[0].Name, nil",
@@ -141,15 +138,6 @@ var formLevers = []formLever{
 		hints:  map[string]string{"prepared with names": namedMap, "Named": namedMap, "NamedQuery": namedMap},
 		rows:   "var rows []Event\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nout := \"\"\nfor _, r := range rows {\nif r.UserID != user {\ncontinue\n}\nout += r.Kind\n}\nreturn out, nil",
 		cursor: "$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nout := \"\"\nfor rows.Next() {\nvar id, owner int64\nvar kind string\nif err := rows.Scan(&id, &owner, &kind); err != nil {\nreturn \"\", err\n}\nif owner != user {\ncontinue\n}\nout += kind\n}\nreturn out, rows.Err()"},
-	{lever: &branchRows, text: "SELECT * FROM t WHERE name = ? ORDER BY id", table: "t", key: "name",
-		hints: map[string]string{"transaction with a context": snapshot, "database/sql, transaction": snapshot, "helper with a handle of sqlx": snapshot,
-			"helper with an interface": snapshot, "database/sql, interface": snapshot,
-			"interface in a field": snapshot, "interface with embedded ones": snapshot, "type parameter": snapshot, "type parameter of a union": snapshot,
-			"database/sql, interface in a field": snapshot, "database/sql, interface that prepares": snapshot,
-			"database/sql, type parameter": snapshot, "database/sql, type parameter of a union": snapshot},
-		rows: "out := \"\"\nvar rows []Row\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nif user > 7 {\nfor _, r := range rows {\nout += r.Level\n}\n}\nreturn out, nil",
-		cursor: "out := \"\"\n$SETUP\nrows, err := $SEND\nif err != nil {\nreturn \"\", err\n}\ndefer rows.Close()\nif user > 7 {\nfor rows.Next() {\nvar r Row\n" +
-			"if err := rows.Scan(&r.ID, &r.Name, &r.Level); err != nil {\nreturn \"\", err\n}\nout += r.Name\n}\n}\nreturn out, nil"},
 	{lever: &rowByRowInsert, text: "INSERT INTO report (at, good) VALUES (?, ?)", table: "report",
 		exec: "$SETUP\nfor _, r := range reports {\nif _, err := $SEND; err != nil {\nreturn \"\", err\n}\n}\nreturn \"\", nil"},
 }

@@ -43,11 +43,6 @@ var goldenLevers = []struct {
 	{&overread, Facts{}, 17, 17, 24},
 	{&throttlingConstant, Facts{}, 18, 18, 14},
 	{&testPerRow, shopFacts, 4, 4, 12},
-	{&writePerID, testFacts, 2, 2, 6},
-	{&fileOpenedPerRequest, testFacts, 1, 1, 7},
-	{&commitPerWrite, testFacts, 3, 3, 19},
-	{&lockFileAroundRead, testFacts, 5, 5, 14},
-	{&branchRows, testFacts, 20, 20, 34},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all

@@ -78,7 +78,6 @@ type Seconds uint8
 const (
 	OfFunction   Seconds = iota // the place's function in the app
 	OfStatements                // the place's statements
-	OfFileLocks                 // waits for lock files
 )
 
 // Facts are what the analysis may assume of the database. The zero value means

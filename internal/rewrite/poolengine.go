@@ -316,3 +316,13 @@ func constantText(pass *analysis.Pass, e ast.Expr) (text string) {
 func importsAny(pass *analysis.Pass, path string) bool {
 	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return p.Path() == path })
 }
+
+// isPool reports whether a type is a pool of database/sql or sqlx.
+func isPool(t types.Type) bool {
+	if t == nil {
+		return false
+	}
+	named := namedOf(t)
+	return named != nil && named.Obj().Pkg() != nil && named.Obj().Name() == "DB" &&
+		slices.Contains([]string{"database/sql", "github.com/jmoiron/sqlx"}, named.Obj().Pkg().Path())
+}

@@ -5,14 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/lang/goapp"
-	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 // openings are sources that open SQLite files. <old|new> marks each edit; all other
@@ -128,8 +125,7 @@ func TestSQLiteDSN(t *testing.T) {
 	}
 }
 
-// TestSQLiteOfArena: the opening in an app with a file for each tenant is edited, as it
-// is and after a lever keeps the files open.
+// TestSQLiteOfArena: the opening in an app with a file for each tenant is edited.
 func TestSQLiteOfArena(t *testing.T) {
 	files := map[string]string{}
 	const folder = "../../../arenas/isuports/files/_go"
@@ -144,45 +140,26 @@ func TestSQLiteOfArena(t *testing.T) {
 		}
 		files[strings.TrimSuffix(f.Name(), ".txt")] = string(text)
 	}
-	for name, levers := range map[string][]*rewrite.Lever{"as it is": nil, "kept open": rewrite.All()} {
-		s := sourceSite(t, files)
-		dir := s.Services["app"].Source
-		if levers != nil {
-			keep := slices.DeleteFunc(levers, func(l *rewrite.Lever) bool { return l.Code != "APP218" })
-			res, err := rewrite.Run(t.Context(), dir, []string{"./..."}, rewrite.Facts{}, keep)
-			if err != nil || len(res.Hits) != 1 || len(res.Hits[0].Variants) != 1 {
-				t.Fatal(err, res)
-			}
-			after, err := goapp.Apply(res.Files, []goapp.Fix{res.Hits[0].Variants[0]})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for file, text := range after {
-				if err := os.WriteFile(file, text, 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		src, err := readSource(s, "", dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, err := os.ReadFile(filepath.Join(dir, "tenantdb.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = src.setSQLite(pragmas{{"synchronous", "OFF"}})
-		edits, editErr := src.edits()
-		if err != nil || editErr != nil || len(edits) != 1 {
-			t.Errorf("%s: %v, %v, %d edits", name, err, editErr, len(edits))
-			continue
-		}
-		// The call that opens is the last place with this text.
-		const dsn = "?mode=rw&_pragma=busy_timeout(5000)"
-		at := strings.LastIndex(string(before), dsn) + len(dsn)
-		if want := string(before[:at]) + "&_pragma=synchronous(OFF)" + string(before[at:]); string(edits[0].New) != want {
-			t.Errorf("%s: %s", name, edits[0].New)
-		}
+	s := sourceSite(t, files)
+	dir := s.Services["app"].Source
+	src, err := readSource(s, "", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "tenantdb.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = src.setSQLite(pragmas{{"synchronous", "OFF"}})
+	edits, editErr := src.edits()
+	if err != nil || editErr != nil || len(edits) != 1 {
+		t.Fatalf("%v, %v, %d edits", err, editErr, len(edits))
+	}
+	// The call that opens is the last place with this text.
+	const dsn = "?mode=rw&_pragma=busy_timeout(5000)"
+	at := strings.LastIndex(string(before), dsn) + len(dsn)
+	if want := string(before[:at]) + "&_pragma=synchronous(OFF)" + string(before[at:]); string(edits[0].New) != want {
+		t.Errorf("%s", edits[0].New)
 	}
 }
 

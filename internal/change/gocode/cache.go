@@ -25,10 +25,6 @@ import (
 // the source and from the definitions of the tables.
 const queryCache = "APP207"
 
-// idBlocks is the lever that takes ids in blocks: another process would take ids out of
-// the middle of a block.
-const idBlocks = "APP217"
-
 // cacheFolder is the folder of the source with the package of the cache.
 const cacheFolder = "sqlcache"
 

@@ -43,11 +43,6 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 			}
 			continue
 		}
-		if code == idBlocks {
-			if err := onlyProcess(s, t.service); err != nil {
-				return err
-			}
-		}
 		l := rewrite.Lookup(code)
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)

@@ -22,7 +22,7 @@ func undecided(c Candidate, gain float64, deferred bool, base ...iikanji.RunID) 
 
 // keptWith is an attempt of another candidate that was kept with an effect, as change 1.
 func keptWith(effect float64) Attempt {
-	return Attempt{Candidate: Candidate{Code: "APP219"}, Key: "x", Changes: []iikanji.ChangeID{1},
+	return Attempt{Candidate: Candidate{Code: "APP204"}, Key: "x", Changes: []iikanji.ChangeID{1},
 		Verdict: iikanji.Verdict{Call: iikanji.Keep, Effect: iikanji.Interval{Mid: effect}}}
 }
 
@@ -81,7 +81,7 @@ func TestTuneAnotherChance(t *testing.T) {
 	}
 	m.binding = func(map[string]bool) string { return "cpu" }
 	m.finds = func(on map[string]bool) []iikanji.Finding {
-		found := []iikanji.Finding{turn("DB101", "slow", "1", 9), turn("APP219", "big", "1", 7)}
+		found := []iikanji.Finding{turn("DB101", "slow", "1", 9), turn("APP204", "big", "1", 7)}
 		for _, name := range []string{"a", "b", "c", "d"} {
 			found = append(found, turn("WEB10"+name, name, "1", 1))
 		}

@@ -114,10 +114,10 @@ func TestLevers(t *testing.T) {
 // TestOtherNames: a code lever is a cause if it is another name of it, and no place is
 // taken by what shows a found cause again.
 func TestOtherNames(t *testing.T) {
-	answers := ReadAnswers("DB123\treplace into ids…\teach id is a write\t+20 %\n=\tAPP217\ta.go newID\nDB101\tt(a)\tscan\t+10 %\n")
+	answers := ReadAnswers("DB123\treplace into ids…\teach id is a write\t+20 %\n=\tAPP204\ta.go newID\nDB101\tt(a)\tscan\t+10 %\n")
 	s := ScoreOf([]iikanji.Finding{
-		{Code: "APP217", Nature: iikanji.Nature{Inside: true}, Where: "a.go:7 newTitle"}, // at another place: not graded
-		{Code: "APP217", Nature: iikanji.Nature{Inside: true}, Where: "a.go:31 newID at app"},
+		{Code: "APP204", Nature: iikanji.Nature{Inside: true}, Where: "a.go:7 newTitle"}, // at another place: not graded
+		{Code: "APP204", Nature: iikanji.Nature{Inside: true}, Where: "a.go:31 newID at app"},
 		{Code: "DB123", Where: "replace into ids(a) values (?)"},
 		{Code: "DB101", Where: "s.t (a, b)"},
 	}, answers)

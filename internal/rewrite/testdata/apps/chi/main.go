@@ -55,9 +55,6 @@ func main() {
 	r.Get("/digest", b.digest)
 	r.Get("/remote", b.remote)
 	r.Get("/wait", b.wait)
-	r.Get("/mine", b.mine)
-	r.Get("/keyed", b.keyed)
-	r.Get("/late", b.late)
 	l, err := net.Listen("unix", os.Getenv("LISTEN"))
 	if err != nil {
 		log.Fatal(err)
@@ -385,74 +382,4 @@ func pause(ms int) {
 	time.Sleep(time.Duration(ms) * time.Millisecond)
 	done <- struct{}{}
 	<-done
-}
-
-// mine answers the titles of a user, if they are wanted.
-//
-// Fires: APP226
-func (b *board) mine(w http.ResponseWriter, r *http.Request) {
-	user, err := strconv.ParseInt(r.URL.Query().Get("user"), 10, 64)
-	if err != nil {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	full := r.URL.Query().Get("full") == "1"
-	rows, err := b.db.Query("SELECT title FROM post WHERE user_id = ? ORDER BY id", user)
-	if err != nil {
-		fail(w, err)
-		return
-	}
-	defer rows.Close()
-	titles := []string{}
-	for rows.Next() {
-		var title string
-		if err := rows.Scan(&title); err != nil {
-			fail(w, err)
-			return
-		}
-		titles = append(titles, title)
-	}
-	if err := rows.Err(); err != nil {
-		fail(w, err)
-		return
-	}
-	out := map[string]any{"user": user}
-	if full {
-		out["titles"] = titles
-	}
-	answer(w, out)
-}
-
-// keyed answers the number of posts to who has the key.
-//
-// Fires: APP226
-func (b *board) keyed(w http.ResponseWriter, r *http.Request) {
-	key := r.URL.Query().Get("key")
-	var n int
-	if err := b.db.QueryRow("SELECT COUNT(*) FROM post WHERE hidden = ?", false).Scan(&n); err != nil {
-		fail(w, err)
-		return
-	}
-	if key != "open" {
-		w.WriteHeader(http.StatusForbidden)
-		return
-	}
-	answer(w, n)
-}
-
-// late answers a title to who has the key, and 404 to everybody for an unknown post.
-//
-// Lookalike: APP226
-func (b *board) late(w http.ResponseWriter, r *http.Request) {
-	key := r.URL.Query().Get("key")
-	var title string
-	if err := b.db.QueryRow("SELECT title FROM post WHERE id = ?", r.URL.Query().Get("id")).Scan(&title); err != nil {
-		w.WriteHeader(http.StatusNotFound)
-		return
-	}
-	if key != "open" {
-		w.WriteHeader(http.StatusForbidden)
-		return
-	}
-	answer(w, title)
 }

@@ -51,8 +51,6 @@ func main() {
 	e.GET("/sales", s.sales)
 	e.POST("/sell/:id", s.sell)
 	e.GET("/log", s.logged)
-	e.GET("/overview/:id", s.overview)
-	e.GET("/known/:id", s.known)
 	l, err := net.Listen("unix", os.Getenv("LISTEN"))
 	if err != nil {
 		log.Fatal(err)
@@ -358,54 +356,4 @@ func (s *shop) logged(c *gin.Context) {
 		names = append(names, i.Name)
 	}
 	c.JSON(http.StatusOK, gin.H{"seen": len(seen), "names": names})
-}
-
-// overview answers the names of a shop's items, if they are wanted.
-//
-// Fires: APP226
-func (s *shop) overview(c *gin.Context) {
-	id, err := strconv.ParseInt(c.Param("id"), 10, 64)
-	if err != nil {
-		c.Status(http.StatusBadRequest)
-		return
-	}
-	full := c.Query("full") != ""
-	names, err := s.names(id)
-	if err != nil {
-		fail(c, err)
-		return
-	}
-	out := gin.H{"shop": id}
-	if full {
-		out["names"] = names
-	}
-	c.JSON(http.StatusOK, out)
-}
-
-func (s *shop) names(id int64) ([]string, error) {
-	names := []string{}
-	err := s.db.Select(&names, "SELECT name FROM item WHERE shop_id = ? ORDER BY id", id)
-	return names, err
-}
-
-// known answers the name of an item, if it is wanted, and 404 for an unknown item.
-//
-// Lookalike: APP226
-func (s *shop) known(c *gin.Context) {
-	full := c.Query("full") != ""
-	name, err := s.name(c.Param("id"))
-	if err != nil {
-		c.Status(http.StatusNotFound)
-		return
-	}
-	out := gin.H{"known": true}
-	if full {
-		out["name"] = name
-	}
-	c.JSON(http.StatusOK, out)
-}
-
-func (s *shop) name(id string) (name string, err error) {
-	err = s.db.Get(&name, "SELECT name FROM item WHERE id = ?", id)
-	return name, err
 }
