@@ -117,7 +117,7 @@ func isVersion(text []byte) bool {
 	} else if bytes.Count(text, []byte(".")) != 1 {
 		return false
 	}
-	if len(text) > 8 || classOf[text[0]] != cDigit {
+	if len(text) > 8 || classOf[text[0]] != cDigit || bytes.Count(text, []byte(".")) > 1 {
 		return false
 	}
 	for _, part := range []string{"alpha", "beta", "rc"} {
@@ -186,6 +186,8 @@ func lexical(text string) float64 {
 		return -3
 	case known == len(words):
 		return knownWords
+	case isRelease(text):
+		return 2.5
 	case mask&cDigit != 0:
 		return digitScore(text)
 	case camel:
@@ -212,6 +214,15 @@ func withoutEnding(text string) (without string, script bool) {
 		return string(stem), false
 	}
 	return text, false
+}
+
+// isRelease reports whether a name is the version of a release: v1.19.14, 2.4.1-rc2.
+func isRelease(text string) bool {
+	if text[0]|0x20 == 'v' {
+		text = text[1:]
+	}
+	core, _, _ := strings.Cut(text, "-")
+	return strings.Count(core, ".") >= 2 && maskOf([]byte(core))&^(cDigit|cDot) == 0
 }
 
 // digitScore scores a name with digits: at its end (user12) or elsewhere.

@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"math"
 	"slices"
 )
@@ -9,11 +10,12 @@ import (
 // are values: their requests divide differently, or their times do.
 func (s *siblings) outliers(ref reference) map[*branch]bool {
 	out := map[*branch]bool{}
+	slugs := s.slugs()
 	for _, v := range s.names {
 		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
-		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !s.includes(v.b) && !s.blends(v.b, ref) {
+		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !(slugs && isSlug(v.b.shape.text)) && !s.includes(v.b) && !s.blends(v.b, ref) {
 			out[v.b] = true
 		}
 		if s.concentrated(v) {
@@ -25,6 +27,23 @@ func (s *siblings) outliers(ref reference) map[*branch]bool {
 	s.distant(out, rel, sizeMoments, ref.sizes)
 	s.elsewhere(out, rel)
 	return out
+}
+
+// slugs reports whether most names are slugs of several words: then one whose words are
+// all common in routes is a slug, too.
+func (s *siblings) slugs() bool {
+	n := 0
+	for _, v := range s.names {
+		if isSlug(v.b.shape.text) {
+			n++
+		}
+	}
+	return 2*n > len(s.names)
+}
+
+// isSlug reports whether a name is several words in small letters, joined by dashes.
+func isSlug(text []byte) bool {
+	return bytes.IndexByte(text, '-') > 0 && maskOf(text)&^(cLower|cDigit|cDash) == 0
 }
 
 // blends reports whether a common word is a value all the same: it is at a position

@@ -119,6 +119,9 @@ func closerShape(seg []byte, mask class) shape {
 			return shape{k, nil}
 		}
 	}
+	if mask&cDigit != 0 && mask&^(cDigit|cDot|cDash) == 0 && isFraction(seg) {
+		return shape{number, nil}
+	}
 	if mask&cDot != 0 {
 		if s, ok := fileShape(seg); ok {
 			return s
@@ -159,14 +162,36 @@ func withSign(seg []byte) kind {
 	return literal
 }
 
-// isList reports whether a segment is numbers separated by commas.
+// isList reports whether a segment is numbers separated by commas: ids, or coordinates.
 func isList(seg []byte) bool {
-	for _, c := range seg {
-		if c != ',' && classOf[c] != cDigit {
+	if bytes.IndexByte(seg, ',') <= 0 {
+		return false
+	}
+	for _, item := range bytes.Split(seg, []byte{','}) {
+		if maskOf(item) != cDigit && !isSigned(item, 1) {
 			return false
 		}
 	}
-	return bytes.IndexByte(seg, ',') > 0
+	return true
+}
+
+// isFraction reports whether a segment is a number that no version is: it has a sign, or
+// two places behind its point (prices, coordinates). "2.0" may be the version of an
+// interface.
+func isFraction(seg []byte) bool { return isSigned(seg, 2) }
+
+// isSigned reports whether a segment is a whole number with a sign, or a decimal number
+// with at least so many places.
+func isSigned(seg []byte, places int) bool {
+	digits := bytes.TrimPrefix(seg, []byte{'-'})
+	whole, fraction, hasPoint := bytes.Cut(digits, []byte{'.'})
+	if maskOf(whole) != cDigit {
+		return false
+	}
+	if !hasPoint {
+		return len(digits) < len(seg)
+	}
+	return maskOf(fraction) == cDigit && (len(fraction) >= places || len(digits) < len(seg))
 }
 
 // idShape recognises identifiers and dates.
