@@ -26,8 +26,8 @@ var layout = map[string][]string{
 	"internal/logs/unwrap":                     {}, // what carries a log: Docker, CRI, syslog, shippers
 	"internal/logs/filter":                     {}, // the language of --where, for every kind of log
 	"internal/lang/nginx":                      {},
-	"internal/show/plain":                      {},        // the one cleaner of text from outside
-	"internal/show/redact":                     {"words"}, // removes secrets from what leaves the machine
+	"internal/show/plain":                      {},                                 // the one cleaner of text from outside
+	"internal/show/redact":                     {"words", "internal/lang/sqltext"}, // removes secrets from what leaves the machine
 	"internal/logs/tally":                      {"words"},
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},

@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"regexp"
+	"strings"
 )
 
 // redacted replaces a literal that may be a secret.
@@ -32,42 +33,38 @@ const minRandom = 24
 // as IDENTIFIED BY), these are all its literals and the values of its parameters.
 // Otherwise they are those that look like a token, a hash or an address of e-mail.
 func Statement(sql []byte) []byte {
-	all := namesSecret(sql)
+	text := string(sql)
+	found := piecesOf(text)
+	all := namesSecret(text, found)
 	var out []byte
 	last := 0
-	replace := func(from, to int, by string) {
-		out = append(append(out, sql[last:from]...), by...)
-		last = to
+	replace := func(p piece, by string) {
+		out = append(append(out, text[last:p.from]...), by...)
+		last = p.to
 	}
-	for i := 0; i < len(sql); {
-		end, kind := literalAt(sql, i)
-		text := sql[i:end]
+	for _, p := range found {
+		literal := sql[p.from:p.to]
 		switch {
-		case kind == literalString && (all || looksSecret(text)):
-			replace(i, end, redacted)
-		case kind == literalComment && (all && hasValues(text) || secretValue.Match(text) || hasValues(text) && looksSecret(text)):
-			replace(i, end, "/* (redacted) */")
-		case kind == literalNumber && all:
-			replace(i, end, "0")
+		case p.kind == literalString && (all || looksSecret(literal)):
+			replace(p, redacted)
+		case p.kind == literalComment && (all && hasValues(literal) || secretValue.Match(literal) || hasValues(literal) && looksSecret(literal)):
+			replace(p, "/* (redacted) */")
+		case p.kind == literalNumber && all:
+			replace(p, "0")
 		}
-		i = end
 	}
-	return append(out, sql[last:]...)
+	return append(out, text[last:]...)
 }
 
-// namesSecret reports whether a statement names a secret outside of its strings.
-func namesSecret(sql []byte) bool {
+// namesSecret reports whether a statement names a secret outside of its literals.
+func namesSecret(sql string, literals []piece) bool {
 	names := make([]byte, 0, len(sql))
-	for i := 0; i < len(sql); {
-		end, kind := literalAt(sql, i)
-		if kind == literalNone {
-			names = append(names, sql[i:end]...)
-		} else {
-			names = append(names, ' ')
-		}
-		i = end
+	last := 0
+	for _, p := range literals {
+		names = append(append(names, sql[last:p.from]...), ' ')
+		last = p.to
 	}
-	return sqlSecretName.Match(names)
+	return sqlSecretName.Match(append(names, sql[last:]...))
 }
 
 // hasValues reports whether a comment holds the values of a statement's parameters,
@@ -106,70 +103,6 @@ func looksSecret(text []byte) bool {
 	return false
 }
 
-// A literalKind is a kind of token in a statement.
-type literalKind uint8
-
-const (
-	literalNone literalKind = iota
-	literalString
-	literalNumber
-	literalComment
-)
-
-// literalAt returns the end and the kind of the token at i: a string, a number, a
-// comment, or a word or byte of the statement itself. Double quotes count as a
-// string, because a log may come from MySQL.
-func literalAt(sql []byte, i int) (end int, kind literalKind) {
-	c := sql[i]
-	switch {
-	case c == '\'' || c == '"':
-		return endOfString(sql, i), literalString
-	case c == '$' && i+1 < len(sql) && sql[i+1] == '$':
-		if j := bytes.Index(sql[i+2:], []byte("$$")); j >= 0 {
-			return i + 2 + j + 2, literalString
-		}
-		return len(sql), literalString
-	case c == '/' && i+1 < len(sql) && sql[i+1] == '*' && (i+2 >= len(sql) || sql[i+2] != '!' && sql[i+2] != '+'):
-		if j := bytes.Index(sql[i+2:], []byte("*/")); j >= 0 {
-			return i + 2 + j + 2, literalComment
-		}
-		return len(sql), literalComment
-	case isDigit(c):
-		for i++; i < len(sql) && (inWord(sql[i]) || sql[i] == '.'); i++ {
-		}
-		return i, literalNumber
-	case inWord(c):
-		for i++; i < len(sql) && inWord(sql[i]); i++ {
-		}
-		return i, literalNone
-	}
-	return i + 1, literalNone
-}
-
-// endOfString returns the end of the string at i.
-func endOfString(sql []byte, i int) int {
-	q := sql[i]
-	for i++; i < len(sql); i++ {
-		switch sql[i] {
-		case '\\':
-			i++
-		case q:
-			if i+1 >= len(sql) || sql[i+1] != q {
-				return i + 1
-			}
-			i++
-		}
-	}
-	return len(sql)
-}
-
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-
-// inWord reports whether a byte continues a word. Bytes of other scripts do.
-func inWord(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$' || c == '@' || c >= 0x80
-}
-
 // minNumber is the number of digits from which a number may be that of a telephone,
 // a card or an account.
 const minNumber = 9
@@ -181,20 +114,22 @@ func literals(sql string) string { return Text(sqlLiterals(sql)) }
 // sqlLiterals replaces the string literals of a statement, which are data of users,
 // and long numbers.
 func sqlLiterals(sql string) string {
-	var out []byte
-	for b := []byte(sql); len(b) > 0; {
-		end, kind := literalAt(b, 0)
-		switch text := b[:end]; {
-		case kind == literalString, kind == literalNumber && digitsOf(text) >= minNumber:
-			out = append(out, "'?'"...)
-		case kind == literalComment && hasValues(text):
-			out = append(out, "/* (redacted) */"...)
+	var out strings.Builder
+	last := 0
+	for _, p := range piecesOf(sql) {
+		text, by := []byte(sql[p.from:p.to]), ""
+		switch {
+		case p.kind == literalString, p.kind == literalNumber && digitsOf(text) >= minNumber:
+			by = "'?'"
+		case p.kind == literalComment && hasValues(text):
+			by = "/* (redacted) */"
 		default:
-			out = append(out, text...)
+			continue
 		}
-		b = b[end:]
+		out.WriteString(sql[last:p.from] + by)
+		last = p.to
 	}
-	return string(out)
+	return out.String() + sql[last:]
 }
 
 // digitsOf counts the digits of a number, decimal or hexadecimal.

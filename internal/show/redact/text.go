@@ -187,3 +187,5 @@ var (
 	mail    = regexp.MustCompile(`(?i)[\w.+-]+(?:@|%40)(?:[a-z0-9-]+\.)+[a-z]{2,24}\b`)
 	notMail = regexp.MustCompile(`\.(?:service|socket|timer|target|slice|scope|mount|path|device)$|@[0-9]+x\.\w+$`)
 )
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
