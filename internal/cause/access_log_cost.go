@@ -6,14 +6,12 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // logLine is the cost of one line of an unbuffered log in seconds: formatting
 // it, and writing it with a system call of its own.
 var logLine = iikanji.Range{Lo: 3e-6, Hi: 15e-6}
-
-// defaultLog is nginx's default where no access_log is in effect.
-var defaultLog = iikanji.Directive{Name: "access_log", Args: []string{"logs/access.log", "combined"}}
 
 var accessLogCost = Declare(PerNginx, findAccessLogCost,
 	Cause{Code: "WEB110", Title: "access log cost", Of: iikanji.OfCPU, Relieves: CPU | Disk,
@@ -27,10 +25,10 @@ func findAccessLogCost(v *view) []iikanji.Finding {
 	if !ok {
 		return nil
 	}
-	lines, at := 0.0, iikanji.Directive{}
+	lines, at := 0.0, nginx.DefaultAccessLog()
 	most := 0.0
 	for _, r := range v.access() {
-		for _, d := range v.loggedBy(http, pathOf(r.Key)) {
+		for _, d := range v.loggedBy(http, r.Key) {
 			if lines += float64(r.Count); float64(r.Count) > most {
 				most, at = float64(r.Count), d
 			}
@@ -43,7 +41,7 @@ func findAccessLogCost(v *view) []iikanji.Finding {
 	f.Claim = fmt.Sprintf("the access log is written line by line, %s times in the run", people(lines))
 	text := "no access_log: nginx writes one by default"
 	if at.File != "" {
-		text = place(at) + ": access_log " + strings.Join(at.Args, " ")
+		text = place(at) + ": access_log " + strings.Join(at.Args(), " ")
 	}
 	f.Evidence = []iikanji.Evidence{{Source: "nginx -T", Text: text}}
 	if n, ok := v.fact(v.self.Name, iikanji.TopicVolume, "access"); ok {
@@ -60,30 +58,26 @@ func findAccessLogCost(v *view) []iikanji.Finding {
 	return []iikanji.Finding{f}
 }
 
-// loggedBy are the unbuffered logs in effect for a path. As with all
-// directives, access_log replaces those of the outer levels.
-func (v *view) loggedBy(http iikanji.Directive, path string) []iikanji.Directive {
-	at := level{[]iikanji.Directive{http}}
+// loggedBy are the unbuffered logs in effect for a route. A request is logged by the
+// location that answers it.
+func (v *view) loggedBy(http nginx.Scope, route string) []*nginx.Directive {
+	at := http
 	all := v.serving(http)
 	if len(all) == 0 { // no server passes requests on
-		all = servers(http)
+		all = http.Blocks("server")
 	}
 	for _, s := range all {
-		l, _, ok := handled(s, path) // a request is logged by the location that answers it
-		if !ok {
-			l, ok = match(s, path)
-		}
-		if at = s; ok {
-			at = l
+		at = s
+		if a, err := v.answeredBy(s, route); err == nil && len(a.Chain) > len(s.Chain) {
+			at = a.Scope
 			break
 		}
 	}
-	logs := at.nearest("access_log")
+	logs := at.Effective("access_log")
 	if len(logs) == 0 {
-		return []iikanji.Directive{defaultLog}
+		return []*nginx.Directive{nginx.DefaultAccessLog()}
 	}
-	return slices.DeleteFunc(slices.Clone(logs), func(d iikanji.Directive) bool {
-		return d.Arg(0) == "off" || d.Arg(0) == "/dev/null" || strings.HasPrefix(d.Arg(0), "syslog:") ||
-			slices.ContainsFunc(d.Args, func(a string) bool { return strings.HasPrefix(a, "buffer=") || strings.HasPrefix(a, "gzip") })
+	return slices.DeleteFunc(slices.Clone(logs), func(d *nginx.Directive) bool {
+		return d.Arg(0) == "off" || d.Arg(0) == "/dev/null" || strings.HasPrefix(d.Arg(0), "syslog:") || nginx.IsBuffered(d)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 const (
@@ -98,13 +99,13 @@ func (v *view) sentSoon(step string, idle time.Duration) bool {
 
 // idleTime is keepalive_timeout of the server that takes the load, and where it is
 // set.
-func (v *view) idleTime(http iikanji.Directive) (time.Duration, string) {
+func (v *view) idleTime(http nginx.Scope) (time.Duration, string) {
 	all := v.serving(http)
 	if len(all) == 0 {
-		all = servers(http)
+		all = http.Blocks("server")
 	}
 	for _, s := range all {
-		found := s.nearest("keepalive_timeout")
+		found := s.Effective("keepalive_timeout")
 		if len(found) == 0 {
 			continue
 		}

@@ -1,119 +1,68 @@
 package cause
 
 import (
-	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
-// A level is one context of nginx's configuration with the contexts around it:
-// http, server, location.
-type level struct {
-	chain []iikanji.Directive // the outermost first
-}
-
-func (l level) in(d iikanji.Directive) level {
-	return level{append(append([]iikanji.Directive(nil), l.chain...), d)}
-}
-
-func (l level) self() iikanji.Directive { return l.chain[len(l.chain)-1] }
-
-// nearest returns the directives of a name at the innermost level that has any,
-// as nginx inherits them.
-func (l level) nearest(name string) []iikanji.Directive {
-	for i := len(l.chain) - 1; i >= 0; i-- {
-		if found := l.chain[i].All(name); len(found) > 0 {
-			return found
-		}
-	}
-	return nil
-}
-
 // nginx is the http block of the configuration among the facts.
-func (v *view) nginx() (iikanji.Directive, bool) {
+func (v *view) nginx() (nginx.Scope, bool) {
 	for _, f := range v.in.Facts {
-		if f.Topic != iikanji.TopicNginx {
-			continue
-		}
-		var tree []iikanji.Directive
-		if json.Unmarshal([]byte(f.Value), &tree) != nil {
-			return iikanji.Directive{}, false
-		}
-		for _, d := range tree {
-			if d.Name == "http" {
-				return d, true
-			}
-		}
-	}
-	return iikanji.Directive{}, false
-}
-
-// servers are the server blocks, each within http.
-func servers(http iikanji.Directive) []level {
-	var out []level
-	for _, s := range http.All("server") {
-		out = append(out, level{[]iikanji.Directive{http}}.in(s))
-	}
-	return out
-}
-
-// locations are the locations of a server, nested ones too.
-func locations(l level) []level {
-	var out []level
-	for _, d := range l.self().All("location") {
-		at := l.in(d)
-		out = append(append(out, at), locations(at)...)
-	}
-	return out
-}
-
-// match finds the location that nginx selects for a path: an exact one, else
-// the longest prefix if it has ^~, else the first matching regular expression,
-// else that prefix. ok is false if there is none, or if a regular expression
-// cannot be compiled.
-func match(server level, path string) (found level, ok bool) {
-	best, sticky := -1, false
-	for _, l := range locations(server) {
-		d := l.self()
-		kind, pattern := "", d.Arg(0)
-		if len(d.Args) > 1 {
-			kind, pattern = d.Arg(0), d.Arg(1)
-		}
-		switch {
-		case kind == "=" && pattern == path:
-			return l, true
-		case (kind == "" || kind == "^~") && !strings.HasPrefix(pattern, "@") && strings.HasPrefix(path, pattern) && len(pattern) > best:
-			best, sticky, found = len(pattern), kind == "^~", l
-		}
-	}
-	if !sticky {
-		for _, l := range locations(server) {
-			d := l.self()
-			if d.Arg(0) != "~" && d.Arg(0) != "~*" {
-				continue
-			}
-			text := d.Arg(1)
-			if d.Arg(0) == "~*" {
-				text = "(?i)" + text
-			}
-			re, err := regexp.Compile(text)
+		if f.Topic == iikanji.TopicNginx {
+			conf, err := iikanji.DataOf[*nginx.Config](f)
 			if err != nil {
-				return level{}, false
+				return nginx.Scope{}, false
 			}
-			if re.MatchString(path) {
-				return l, true
-			}
+			return conf.HTTP()
 		}
 	}
-	return found, best >= 0
+	return nginx.Scope{}, false
+}
+
+// serving are the servers that can have answered the run's requests: the one that
+// nginx selects for the address of the sampled answers. If that is unknown, they are
+// all servers that pass requests on; servers that only redirect are left out.
+func (v *view) serving(http nginx.Scope) []nginx.Scope {
+	if to := v.address(); to != "" {
+		if s, err := http.Config.Server(to, to); err == nil {
+			return []nginx.Scope{s}
+		}
+	}
+	return slices.DeleteFunc(http.Blocks("server"), func(s nginx.Scope) bool {
+		return !slices.ContainsFunc(s.Locations(), func(l nginx.Scope) bool { return l.Pass() != nil })
+	})
+}
+
+// address is the host and port of the sampled answers, "" when unknown.
+func (v *view) address() string {
+	for _, a := range known[iikanji.Answer](v, iikanji.TopicAnswer) {
+		if a.Host != "" {
+			return a.Host
+		}
+	}
+	return ""
+}
+
+// answeredBy is what answers the requests of a route ("GET /a") at a server. The headers
+// of the requests are not known.
+func (v *view) answeredBy(server nginx.Scope, route string) (nginx.Answer, error) {
+	method, uri, _ := strings.Cut(route, " ")
+	return server.Answer(nginx.Request{Address: v.address(), Host: v.address(), Method: method, URI: uri})
+}
+
+// passed is the answer to the requests of a route if the server passes them on; ok is
+// false if nginx answers by itself, or if that is unknown.
+func (v *view) passed(server nginx.Scope, route string) (a nginx.Answer, ok bool) {
+	a, err := v.answeredBy(server, route)
+	return a, err == nil && a.By != nil && a.By == a.Pass()
 }
 
 // place is the file and line of a directive.
-func place(d iikanji.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
+func place(d *nginx.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Line) }
 
 // nginxFrom reports whether nginx is known to have a version or a later one.
 // Forks have other version numbers.

@@ -44,8 +44,8 @@ var noCompression = Declare(PerNginx, findNoCompression,
 // gzip.
 func findNoCompression(v *view) []iikanji.Finding {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
-	http, _ := v.nginx()
-	off := len(http.All("gzip")) == 0 || http.All("gzip")[0].Arg(0) != "on"
+	http, ok := v.nginx()
+	off := !ok || http.Value("gzip") != "on"
 	type candidate struct {
 		route       string
 		sent, saved float64

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // connect is the cost in seconds of opening and closing a connection to the app
@@ -20,7 +21,7 @@ var keptByDefault = [3]int{1, 29, 7}
 // An opened is an upstream with a new connection for each request.
 type opened struct {
 	to, why string
-	pass    iikanji.Directive
+	pass    *nginx.Directive
 	header  string // the variable whose map has the value close, "" for none
 	count   float64
 }
@@ -42,11 +43,11 @@ func findNoKeepalive(v *view) []iikanji.Finding {
 	var all []*opened
 	for _, r := range v.passedOn() {
 		for _, s := range v.serving(http) {
-			l, pass, ok := handled(s, r.path)
+			a, ok := v.passed(s, r.route)
 			if !ok {
 				continue
 			}
-			if o := closes(http, l, pass, byDefault); o.why != "" {
+			if o := closes(http, a.Scope, a.By, byDefault); o.why != "" {
 				i := slices.IndexFunc(all, func(x *opened) bool { return x.to == o.to })
 				if i < 0 {
 					i, all = len(all), append(all, &o)
@@ -69,11 +70,11 @@ func findNoKeepalive(v *view) []iikanji.Finding {
 func (o *opened) finding(v *view) iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB102", Where: o.to,
 		Claim: fmt.Sprintf("nginx opens a new connection to %s for each request: %s", o.to, o.why),
-		Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(o.pass) + ": " + o.pass.Name + " " + o.pass.Arg(0)},
+		Evidence: []iikanji.Evidence{{Source: "nginx -T", Text: place(o.pass) + ": " + o.pass.Name() + " " + o.pass.Arg(0)},
 			{Source: "requests", Text: people(o.count) + " requests in the run were passed there"}},
 		Gain: iikanji.Range{Lo: round(o.count * connect.Lo), Hi: round(o.count * connect.Hi)}}
 	switch {
-	case o.pass.Name == "fastcgi_pass": // a process with a persistent connection serves only that one
+	case o.pass.Name() == "fastcgi_pass": // a process with a persistent connection serves only that one
 		f.Gain.Lo = 0
 		f.Remedies = []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "use an upstream with keepalive, for fewer connections than the app has processes, and fastcgi_keep_conn on")}
 	case o.header != "":
@@ -84,10 +85,10 @@ func (o *opened) finding(v *view) iikanji.Finding {
 	return f
 }
 
-// A passedRoute is a path of the run with the number of requests that may have
-// been passed on.
+// A passedRoute is a route of the run, as "GET /a", with the number of requests that
+// may have been passed on.
 type passedRoute struct {
-	path  string
+	route string
 	count float64
 }
 
@@ -100,19 +101,19 @@ func (v *view) passedOn() []passedRoute {
 	byUpstream := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
 	var out []passedRoute
 	for _, r := range rows {
-		path := pathOf(r.Key)
+		route := r.Key
 		if a, ok := answers[v.self.Name+" "+r.Key]; ok { // a path without placeholders
-			path = pathOf("GET " + a.URL)
+			route = "GET " + a.URL
 		}
 		n := r.Count
 		if byUpstream {
 			n = r.Web.Upstreams
 		}
-		out = append(out, passedRoute{path, float64(n)})
+		out = append(out, passedRoute{route, float64(n)})
 	}
 	if len(out) == 0 && v.in.Run != nil && !v.blind(iikanji.Access) {
 		for _, s := range v.in.Run.Steps {
-			out = append(out, passedRoute{pathOf(s.Step), float64(s.Count)})
+			out = append(out, passedRoute{s.Step, float64(s.Count)})
 		}
 	}
 	return out
@@ -121,7 +122,7 @@ func (v *view) passedOn() []passedRoute {
 // closes is the reason why connections to the upstream of a directive are not
 // kept; why is "" if they are kept, or if that is unknown: the upstream is
 // computed, or its protocol has no persistent connections.
-func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault bool) opened {
+func closes(http, l nginx.Scope, pass *nginx.Directive, byDefault bool) opened {
 	o := opened{pass: pass}
 	to := pass.Arg(0)
 	if _, rest, ok := strings.Cut(to, "://"); ok {
@@ -133,15 +134,15 @@ func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault b
 	kept := kept(http, o.to, byDefault)
 	switch {
 	case strings.Contains(o.to, "$"):
-	case pass.Name == "fastcgi_pass":
-		asked := l.nearest("fastcgi_keep_conn")
+	case pass.Name() == "fastcgi_pass":
+		asked := l.Effective("fastcgi_keep_conn")
 		switch {
 		case !kept:
 			o.why = "no upstream with keepalive"
 		case !byDefault && (len(asked) == 0 || asked[0].Arg(0) != "on"):
 			o.why = "fastcgi_keep_conn is not on"
 		}
-	case pass.Name != "proxy_pass":
+	case pass.Name() != "proxy_pass":
 	case !kept:
 		o.why = "no upstream with keepalive"
 	case version(l, byDefault) == "1.0":
@@ -154,10 +155,10 @@ func closes(http iikanji.Directive, l level, pass iikanji.Directive, byDefault b
 
 // kept reports whether connections to an upstream are kept open. Without an
 // upstream block, no version of nginx keeps them.
-func kept(http iikanji.Directive, to string, byDefault bool) bool {
-	for _, u := range http.All("upstream") {
-		if u.Arg(0) == to {
-			n := u.All("keepalive")
+func kept(http nginx.Scope, to string, byDefault bool) bool {
+	for _, u := range http.Blocks("upstream") {
+		if u.Last().Arg(0) == to {
+			n := u.Own("keepalive")
 			return len(n) == 0 && byDefault || len(n) > 0 && n[0].Arg(0) != "0"
 		}
 	}
@@ -165,8 +166,8 @@ func kept(http iikanji.Directive, to string, byDefault bool) bool {
 }
 
 // version is the HTTP version used to an upstream.
-func version(l level, byDefault bool) string {
-	if set := l.nearest("proxy_http_version"); len(set) > 0 {
+func version(l nginx.Scope, byDefault bool) string {
+	if set := l.Effective("proxy_http_version"); len(set) > 0 {
 		return set[0].Arg(0)
 	}
 	if byDefault {
@@ -177,9 +178,9 @@ func version(l level, byDefault bool) string {
 
 // sentClose reports whether a level sends "Connection: close" to an upstream,
 // and the map variable that does; why is "" if not.
-func sentClose(http iikanji.Directive, l level, byDefault bool) (why, variable string) {
+func sentClose(http, l nginx.Scope, byDefault bool) (why, variable string) {
 	const closed = "the header Connection: close is sent to it"
-	for _, d := range l.nearest("proxy_set_header") {
+	for _, d := range l.Effective("proxy_set_header") {
 		if !strings.EqualFold(d.Arg(0), "Connection") {
 			continue
 		}
@@ -200,14 +201,14 @@ func sentClose(http iikanji.Directive, l level, byDefault bool) (why, variable s
 
 // usually is a value for a request without an upgrade: for a variable, the
 // entry for "" in its map of $http_upgrade.
-func usually(http iikanji.Directive, value string) (_ string, computed bool) {
-	for _, m := range http.All("map") {
-		if m.Arg(1) != value || m.Arg(0) != "$http_upgrade" {
+func usually(http nginx.Scope, value string) (_ string, computed bool) {
+	for _, m := range http.Blocks("map") {
+		if m.Last().Arg(1) != value || m.Last().Arg(0) != "$http_upgrade" {
 			continue
 		}
 		out := ""
-		for _, e := range m.Block {
-			switch e.Name {
+		for _, e := range m.Directives() {
+			switch e.Name() {
 			case "":
 				return e.Arg(0), true
 			case "default":

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // mostStored is the largest page in bytes that memcached keeps: an item has 1 MiB at most,
@@ -41,7 +42,7 @@ func (v *view) keptByApp(paths string) []iikanji.Remedy {
 	if v.self.Engine != iikanji.EngineNginx || len(apps) != 1 || apps[0].Engine != iikanji.EngineGo || v.in.Target.Bench.Resets {
 		return nil
 	}
-	if http, ok := v.nginx(); ok && slices.ContainsFunc(http.All("proxy_cache_path"), isPageCache) {
+	if http, ok := v.nginx(); ok && slices.ContainsFunc(http.Own("proxy_cache_path"), isPageCache) {
 		return nil // WEB117 is about it
 	}
 	keep := func(act, says string) iikanji.Remedy {
@@ -77,6 +78,6 @@ func (v *view) storable() bool {
 }
 
 // isPageCache reports whether a proxy_cache_path is the one of the act nginx.
-func isPageCache(d iikanji.Directive) bool {
-	return slices.ContainsFunc(d.Args, func(arg string) bool { return strings.HasPrefix(arg, "keys_zone=iikanji_pages:") })
+func isPageCache(d *nginx.Directive) bool {
+	return slices.ContainsFunc(d.Args(), func(arg string) bool { return strings.HasPrefix(arg, "keys_zone=iikanji_pages:") })
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 const (
@@ -109,8 +110,8 @@ func (v *view) behindVarnish(path string) bool {
 		return false
 	}
 	for _, s := range v.serving(http) {
-		_, pass, ok := handled(s, path)
-		if !ok || !slices.ContainsFunc(v.varnishes(), func(c iikanji.Service) bool { return c.Address != "" && passesTo(http, pass, c.Address) }) {
+		a, ok := v.passed(s, "GET "+path)
+		if !ok || !slices.ContainsFunc(v.varnishes(), func(c iikanji.Service) bool { return c.Address != "" && passesTo(http, a.By, c.Address) }) {
 			return false
 		}
 	}
@@ -119,10 +120,10 @@ func (v *view) behindVarnish(path string) bool {
 
 // passesTo reports whether a proxy_pass names an address, or an upstream that has it
 // as its only server.
-func passesTo(http, pass iikanji.Directive, address string) bool {
+func passesTo(http nginx.Scope, pass *nginx.Directive, address string) bool {
 	to, _, _ := strings.Cut(strings.TrimPrefix(pass.Arg(0), "http://"), "/")
-	for _, u := range http.All("upstream") {
-		if servers := u.All("server"); u.Arg(0) == to && len(servers) == 1 {
+	for _, u := range http.Blocks("upstream") {
+		if servers := u.Own("server"); u.Last().Arg(0) == to && len(servers) == 1 {
 			return servers[0].Arg(0) == address
 		}
 	}

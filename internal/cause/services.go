@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // topicRoles are the topics of facts that only services of one role have.
@@ -52,6 +53,9 @@ func (in Input) settle() Input {
 	for i, f := range in.Facts {
 		if role := topicRoles[f.Topic]; role != iikanji.RoleUnknown {
 			in.Facts[i].Target = owner(in.Target, role, f.Target, nil)
+		}
+		if conf, err := iikanji.DataOf[*nginx.Config](f); f.Topic == iikanji.TopicNginx && err == nil {
+			in.Facts[i].Data = conf // of a history: decoded once
 		}
 	}
 	for i, p := range in.Profiles {

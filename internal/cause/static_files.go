@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // viaApp is the cost of a file request at an app beyond that at the web server,
@@ -32,14 +33,14 @@ func findStaticFiles(v *view) []iikanji.Finding {
 	answers := known[iikanji.Answer](v, iikanji.TopicAnswer)
 	f := iikanji.Finding{Code: "WEB101"}
 	count, alone, folders, same := 0.0, 0.0, map[string]float64{}, map[string]*sameFiles{}
-	var by iikanji.Directive
+	var by *nginx.Directive
 	for _, r := range v.access() {
 		name, static := staticPath(r)
 		a := answers[v.self.Name+" "+r.Key]
 		if !static || a.File == "" {
 			continue
 		}
-		pass, proxied := handed(v.serving(http), name, pathOf("GET "+a.URL))
+		pass, proxied := v.handed(v.serving(http), name, a.URL)
 		if !proxied {
 			continue
 		}
@@ -104,9 +105,9 @@ func takes(r iikanji.Row, a iikanji.Answer) float64 {
 
 // fromDisk are the remedies for folders whose files a directive passes to the
 // app: one for each folder, the folder with most requests first.
-func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, by iikanji.Directive) []iikanji.Remedy {
-	if by.Name != "proxy_pass" {
-		return []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "add a location for them with root and try_files, before the one with "+by.Name)}
+func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, by *nginx.Directive) []iikanji.Remedy {
+	if by.Name() != "proxy_pass" {
+		return []iikanji.Remedy{iikanji.ByPerson(v.self.Name, "add a location for them with root and try_files, before the one with "+by.Name())}
 	}
 	var names []string
 	for name := range folders {
@@ -148,25 +149,21 @@ func staticPath(r iikanji.Row) (string, bool) {
 }
 
 // handed reports whether all of some servers pass a route to the app without
-// looking on disk, and the directive. path is a requested path of the route.
-func handed(serving []level, route, path string) (by iikanji.Directive, ok bool) {
+// looking on disk, and the directive. url is a requested one of the route.
+func (v *view) handed(serving []nginx.Scope, route, url string) (by *nginx.Directive, ok bool) {
 	for _, s := range serving {
-		l, found := match(s, path)
-		if !found {
+		a, passes := v.passed(s, "GET "+url)
+		if !passes || len(a.Files) > 0 || urlpath.Base(route) == ":file" && expressions(s) {
 			return by, false
 		}
-		pass, passes := l.pass()
-		if !passes || len(l.self().All("try_files")) > 0 || urlpath.Base(route) == ":file" && expressions(s) {
-			return by, false
-		}
-		by = pass
+		by = a.By
 	}
-	return by, by.Name != ""
+	return by, by != nil
 }
 
 // expressions reports whether a server selects locations by regular
 // expressions: they may match an extension that the reader of the log has
 // folded.
-func expressions(s level) bool {
-	return slices.ContainsFunc(locations(s), func(l level) bool { return strings.HasPrefix(l.self().Arg(0), "~") })
+func expressions(s nginx.Scope) bool {
+	return slices.ContainsFunc(s.Locations(), func(l nginx.Scope) bool { return nginx.PatternOf(l.Last()).IsExpression() })
 }

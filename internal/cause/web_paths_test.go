@@ -50,10 +50,9 @@ server { listen 127.0.0.1:1; location / { proxy_pass http://127.0.0.1:2; } } }
 }
 
 // proxied is a configuration that passes all requests to the app.
-func (s *scene) proxied() *scene {
-	pass := iikanji.Directive{Name: "proxy_pass", Args: []string{"http://app"}, File: "nginx.conf", Line: 9}
-	server := iikanji.Directive{Name: "server", Block: []iikanji.Directive{{Name: "location", Args: []string{"/"}, Block: []iikanji.Directive{pass}}}}
-	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []iikanji.Directive{{Name: "http", Block: []iikanji.Directive{server}}})
+func (s *scene) proxied(t *testing.T) *scene {
+	t.Helper()
+	return s.nginx(t, "http { server { location / { proxy_pass http://app; } } }")
 }
 
 // TestPathsCanBeSaid checks, for unusual names of routes, that the kind nginxconf
@@ -96,11 +95,11 @@ func TestPathsCanBeSaid(t *testing.T) {
 		{pages("GET /api/trend/"), "WEB107", "= /api/trend/"},
 		{pages("GET /api//trend"), "WEB107", ""},
 		{pages("GET /%E3%81%82"), "WEB107", ""},
-		{files("GET /assets/:file.js", "/assets/x.js").proxied(), "WEB101", "/assets"},
-		{files("GET /x.js", "/x.js").proxied(), "WEB101", "/"},
-		{files("GET /a/:id/x.js", "/a/7/x.js").proxied(), "WEB101", "/a"},
-		{files("GET /a%20b/x.js", "/a%20b/x.js").proxied(), "WEB101", "/"},
-		{files("GET /:id/x.js", "/7/x.js").proxied(), "WEB101", "/"},
+		{files("GET /assets/:file.js", "/assets/x.js").proxied(t), "WEB101", "/assets"},
+		{files("GET /x.js", "/x.js").proxied(t), "WEB101", "/"},
+		{files("GET /a/:id/x.js", "/a/7/x.js").proxied(t), "WEB101", "/a"},
+		{files("GET /a%20b/x.js", "/a%20b/x.js").proxied(t), "WEB101", "/"},
+		{files("GET /:id/x.js", "/7/x.js").proxied(t), "WEB101", "/"},
 	} {
 		route := c.in.Profiles[0].Rows[0].Key
 		f, ok := found(t, c.in.Input, c.code)

@@ -71,9 +71,10 @@ func (s *scene) host(m iikanji.MachineRow, services map[string]iikanji.HostRow) 
 	return s
 }
 
-func (s *scene) conf(text string, args ...string) *scene {
-	tree := []iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: text, Args: args, File: "nginx.conf", Line: 7}}}}
-	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", tree)
+// conf adds a configuration with one directive, as a history has it.
+func (s *scene) conf(name string, args ...string) *scene {
+	d := map[string]any{"name": name, "args": args, "file": "nginx.conf", "line": 7}
+	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []any{map[string]any{"name": "http", "block": []any{d}}})
 }
 
 var (
@@ -100,17 +101,13 @@ func folded(a iikanji.Answer, s iikanji.Series) *scene {
 
 // throughUpstream adds a configuration that passes all requests on to an upstream.
 func throughUpstream(s *scene, address string) *scene {
-	block := func(name, arg string, in ...iikanji.Directive) iikanji.Directive {
-		d := iikanji.Directive{Name: name, Block: in}
-		if arg != "" {
-			d.Args = []string{arg}
-		}
-		return d
+	block := func(name string, args []string, in ...map[string]any) map[string]any {
+		return map[string]any{"name": name, "args": args, "block": in}
 	}
-	line := func(name, arg string) iikanji.Directive { return iikanji.Directive{Name: name, Args: []string{arg}} }
-	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []iikanji.Directive{block("http", "",
-		block("upstream", "pages", line("server", address), line("keepalive", "32")),
-		block("server", "", block("location", "/", line("proxy_pass", "http://pages"))))})
+	line := func(name, arg string) map[string]any { return map[string]any{"name": name, "args": []string{arg}} }
+	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []any{block("http", nil,
+		block("upstream", []string{"pages"}, line("server", address), line("keepalive", "32")),
+		block("server", nil, block("location", []string{"/"}, line("proxy_pass", "http://pages"))))})
 }
 
 // TestVarnishRemedy: a page for a cache has a remedy by a Varnish if a change can

@@ -44,7 +44,7 @@ var layout = map[string][]string{
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/proof/attribute"},
+	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/rewrite", "internal/site/observe"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
@@ -59,7 +59,7 @@ var layout = map[string][]string{
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
-	"internal/site/window":                     {"words", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
+	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
@@ -99,7 +99,7 @@ var layout = map[string][]string{
 	"internal/machine/servertest":              {"internal/machine/freeport"},                                 // real servers in tests
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
-	"internal/site/observe":                    {"words", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
+	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
 	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                               // rows of a write-up as remedies
 	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/tune"}, // simulated searches
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose"},

@@ -21,8 +21,7 @@ import (
 type setting struct {
 	context string // where it is added: "" is the main context
 	form    *regexp.Regexp
-	builtIn string // nginx's default; "" if that depends on the machine
-	// usual is nginx's usual default where builtIn is empty. A change is compared
+	// usual is nginx's usual default where it is not always the same. A change is compared
 	// with it to compute which promises it weakens.
 	usual string
 	// outer settings do not change in a server or a location that has its own.
@@ -44,34 +43,34 @@ var (
 // proposer, which is not trusted: none of these runs a program, opens a file
 // for reading, or takes a path other than that of an existing access log.
 var settings = map[string]setting{
-	"worker_processes":          {form: workerCount, builtIn: "1"},
+	"worker_processes":          {form: workerCount},
 	"worker_rlimit_nofile":      {form: count, usual: "1024"},
-	"worker_connections":        {context: "events", form: count, builtIn: "512"},
-	"multi_accept":              {context: "events", form: onOff, builtIn: "off"},
-	"accept_mutex":              {context: "events", form: onOff, builtIn: "off"},
-	"sendfile":                  {context: "http", form: onOff, builtIn: "off"},
-	"tcp_nopush":                {context: "http", form: onOff, builtIn: "off"},
-	"tcp_nodelay":               {context: "http", form: onOff, builtIn: "on"},
-	"reset_timedout_connection": {context: "http", form: onOff, builtIn: "off"},
+	"worker_connections":        {context: "events", form: count},
+	"multi_accept":              {context: "events", form: onOff},
+	"accept_mutex":              {context: "events", form: onOff},
+	"sendfile":                  {context: "http", form: onOff},
+	"tcp_nopush":                {context: "http", form: onOff},
+	"tcp_nodelay":               {context: "http", form: onOff},
+	"reset_timedout_connection": {context: "http", form: onOff},
 	"keepalive_requests":        {context: "http", form: count},
-	"keepalive_timeout":         {context: "http", form: nginxedit.Duration, builtIn: "75s"},
+	"keepalive_timeout":         {context: "http", form: nginxedit.Duration},
 	"client_body_buffer_size":   {context: "http", form: bufferSize},
-	"client_header_buffer_size": {context: "http", form: bufferSize, builtIn: "1k"},
+	"client_header_buffer_size": {context: "http", form: bufferSize},
 	"output_buffers":            {context: "http", form: countAndSize},
-	"proxy_buffering":           {context: "http", form: onOff, builtIn: "on", outer: true},
+	"proxy_buffering":           {context: "http", form: onOff, outer: true},
 	"proxy_buffer_size":         {context: "http", form: bufferSize, usual: "4k"},
 	"proxy_buffers":             {context: "http", form: countAndSize},
 	"proxy_busy_buffers_size":   {context: "http", form: bufferSize},
-	"proxy_max_temp_file_size":  {context: "http", form: bufferSize, builtIn: "1024m"},
-	"proxy_request_buffering":   {context: "http", form: onOff, builtIn: "on", outer: true},
-	"proxy_socket_keepalive":    {context: "http", form: onOff, builtIn: "off"},
-	"open_file_cache":           {context: "http", form: openFileForm, builtIn: "off"},
-	"open_file_cache_valid":     {context: "http", form: nginxedit.Duration, builtIn: "60s"},
-	"open_file_cache_min_uses":  {context: "http", form: count, builtIn: "1"},
-	"open_file_cache_errors":    {context: "http", form: onOff, builtIn: "off"},
-	"gzip_static":               {context: "http", form: onOff, builtIn: "off"},
-	"gzip_vary":                 {context: "http", form: onOff, builtIn: "off"},
-	"etag":                      {context: "http", form: onOff, builtIn: "on"},
+	"proxy_max_temp_file_size":  {context: "http", form: bufferSize},
+	"proxy_request_buffering":   {context: "http", form: onOff, outer: true},
+	"proxy_socket_keepalive":    {context: "http", form: onOff},
+	"open_file_cache":           {context: "http", form: openFileForm},
+	"open_file_cache_valid":     {context: "http", form: nginxedit.Duration},
+	"open_file_cache_min_uses":  {context: "http", form: count},
+	"open_file_cache_errors":    {context: "http", form: onOff},
+	"gzip_static":               {context: "http", form: onOff},
+	"gzip_vary":                 {context: "http", form: onOff},
+	"etag":                      {context: "http", form: onOff},
 	"access_log":                {context: "http", form: accessLogForm},
 }
 
@@ -144,7 +143,7 @@ func (a *setDirective) promises(before string) []iikanji.Promise {
 }
 
 // usual is the value that nginx has by default.
-func (a *setDirective) usual() string { return cmp.Or(a.set.builtIn, a.set.usual) }
+func (a *setDirective) usual() string { return cmp.Or(nginx.Default(a.Directive), a.set.usual) }
 
 func (a *setDirective) Refine(act *change.Act) {
 	weakens := a.promises(a.usual())
@@ -237,5 +236,5 @@ func (t *task) alreadySet(name string, set setting, words []string, where func(n
 	}
 	servers := t.Find("server", "http")
 	byServers := set.context == "http" && len(servers) > 0 && len(inServers) == len(servers)
-	return here || byServers || len(words) == 1 && set.builtIn != "" && nginxedit.SameValue(words[0], set.builtIn)
+	return here || byServers || len(words) == 1 && nginx.Default(name) != "" && nginxedit.SameValue(words[0], nginx.Default(name))
 }

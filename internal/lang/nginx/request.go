@@ -28,10 +28,12 @@ type Answer struct {
 	Path   string // after rewrites
 	Status int    // if nginx decides it; 0 for that of an app or a file
 	Text   string // of a return, or the address of a redirect; "" if it has variables that are not known here
-	// Assumed are the directives that ask for what is not known here: an "if" whose
-	// condition was taken as not met, a try_files of which no file was taken to
-	// exist, an error_page that was taken to answer for a file that does not exist.
+	// Assumed are the "if" directives whose conditions are not known here and were
+	// taken as not met.
 	Assumed []*Directive
+	// Files are the directives on the way that look for files, of which none was taken
+	// to exist: try_files, "if" with -f and the like, an error_page for status 404.
+	Files []*Directive
 }
 
 // maxChanges is how often nginx lets a request change its location; then it
@@ -87,17 +89,9 @@ func (s Scope) mergesSlashes(address string) bool {
 	servers := http.Blocks("server")
 	at := addressesFor(servers, ParseAddress(address))
 	if address != "" && len(at) == 1 {
-		return listening(servers, at[0]).other.value("merge_slashes") != "off"
+		return listening(servers, at[0]).other.Value("merge_slashes") != "off"
 	}
-	return http.value("merge_slashes") != "off"
-}
-
-// value is the first argument of a directive in effect, or "".
-func (s Scope) value(name string) string {
-	if found := s.Effective(name); len(found) > 0 {
-		return found[0].Arg(0)
-	}
-	return ""
+	return http.Value("merge_slashes") != "off"
 }
 
 // nameCaptures are what an expression in server_name captures.
@@ -218,7 +212,7 @@ func (r *requestRun) leaves() bool {
 func (r *requestRun) next() error {
 	if tries := r.Own("try_files"); r.Status == 0 && len(tries) > 0 {
 		t := tries[0]
-		r.Assumed = append(r.Assumed, t)
+		r.Files = append(r.Files, t)
 		to := t.Arg(len(t.Words) - 2)
 		if code, ok := strings.CutPrefix(to, "="); ok {
 			r.Status, _ = strconv.Atoi(code)
@@ -233,7 +227,7 @@ func (r *requestRun) next() error {
 	}
 	page := r.errorPage(code)
 	if r.Status == 0 {
-		r.Assumed = append(r.Assumed, page)
+		r.Files = append(r.Files, page)
 	}
 	to := page.Arg(len(page.Words) - 2)
 	if !strings.HasPrefix(to, "@") && r.method != "HEAD" {

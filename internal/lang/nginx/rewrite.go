@@ -165,7 +165,7 @@ func (r *requestRun) meets(d *Directive) (bool, error) {
 		return false, nil
 	}
 	if negated, test := strings.CutPrefix(words[0], "!"); len(words) > 1 && (test && strings.HasPrefix(negated, "-") || strings.HasPrefix(words[0], "-")) {
-		r.Assumed = append(r.Assumed, d) // no file exists
+		r.Files = append(r.Files, d)
 		return test, nil
 	}
 	left, known := r.expand(words[0])

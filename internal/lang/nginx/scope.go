@@ -42,6 +42,21 @@ func (s Scope) Own(name string) []*Directive {
 	return found
 }
 
+// Directives lists all directives directly inside the innermost block, through includes.
+func (s Scope) Directives() []*Directive {
+	var all []*Directive
+	s.Config.each(s.Last().Block, func(_ *Block, d *Directive) { all = append(all, d) })
+	return all
+}
+
+// Value is the first argument of a directive in effect, or nginx's default.
+func (s Scope) Value(name string) string {
+	if found := s.Effective(name); len(found) > 0 {
+		return found[0].Arg(0)
+	}
+	return Default(name)
+}
+
 // Blocks are the scopes of the blocks of a name directly inside.
 func (s Scope) Blocks(name string) []Scope {
 	var out []Scope

@@ -30,6 +30,10 @@ func Facts(facts []iikanji.Fact) []iikanji.Fact {
 }
 
 func fact(f iikanji.Fact) iikanji.Fact {
+	f, err := f.Encoded()
+	if err != nil {
+		f.Value, f.Data = Removed, nil
+	}
 	switch {
 	case environment.MatchString(f.Topic), secretName(f.Key) && !isJSON(f.Value):
 		f.Value = Removed

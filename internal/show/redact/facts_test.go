@@ -21,7 +21,7 @@ func TestSecretsRemoved(t *testing.T) {
 		return string(b)
 	}
 	directive := func(name string, args ...string) string {
-		return tree([]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: name, Args: args}}}})
+		return tree([]map[string]any{{"name": "http", "block": []map[string]any{{"name": name, "args": args}}}})
 	}
 	for name, f := range map[string]iikanji.Fact{
 		"variable by its name":     {Topic: "variable", Key: "wsrep_sst_auth", Value: "root:" + hidden},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -24,7 +25,7 @@ const (
 )
 
 // KeptPages reads what apps noted of the pages that a web server keeps until a write.
-func KeptPages(h host.Host, service string, conf []iikanji.Directive) ([]iikanji.Fact, error) {
+func KeptPages(h host.Host, service string, conf *nginx.Config) ([]iikanji.Fact, error) {
 	var folders []string
 	for _, root := range roots(conf) {
 		if folder := filepath.Dir(root); strings.HasPrefix(folder, generationFolder) && !slices.Contains(folders, folder) {

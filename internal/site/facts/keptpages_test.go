@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -18,7 +18,10 @@ func TestKeptPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(folder) })
-	conf := []iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: "root", Args: []string{"/var/www"}}, {Name: "root", Args: []string{folder + "/x"}}, {Name: "root", Args: []string{folder + "/$iikanji_link"}}}}}
+	conf, err := nginx.Dump{{Path: "nginx.conf", Text: "http { root /var/www; root " + folder + "/x; root " + folder + "/$iikanji_link; }"}}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if got, err := KeptPages(host.Local{}, "nginx", conf); err != nil || len(got) != 0 {
 		t.Errorf("without a file: %v %v", got, err)
 	}

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -9,8 +8,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
-// NginxFact is the fact of the configuration that nginx -T printed. Each include
-// is replaced by the content of its files.
+// NginxFact is the fact of the configuration that nginx -T printed.
 func NginxFact(target, dump string) (iikanji.Fact, error) {
 	return nginxFact(target, nginx.SplitDump(dump))
 }
@@ -20,11 +18,7 @@ func nginxFact(target string, dump nginx.Dump) (iikanji.Fact, error) {
 	if err != nil {
 		return iikanji.Fact{}, fmt.Errorf("reading nginx -T: %w", err)
 	}
-	b, err := json.Marshal(directives(conf, conf.Root()))
-	if err != nil {
-		return iikanji.Fact{}, fmt.Errorf("encoding the configuration of nginx: %w", err)
-	}
-	return iikanji.Fact{Target: target, Topic: iikanji.TopicNginx, Key: conf.Files[0].Path, Value: string(b)}, nil
+	return iikanji.Fact{Target: target, Topic: iikanji.TopicNginx, Key: conf.Files[0].Path, Data: conf}, nil
 }
 
 // NginxFacts are the facts of the output of nginx -T: first the configuration
@@ -53,37 +47,4 @@ func NginxVersionFact(target, printed string) (iikanji.Fact, error) {
 		}
 	}
 	return iikanji.Fact{}, fmt.Errorf("reading nginx -v: no version in %.100q", printed)
-}
-
-// ParseConf parses one file of nginx's configuration. Comments and white space
-// are not in the result; Start and End of a directive are byte offsets in text.
-func ParseConf(name, text string) ([]iikanji.Directive, error) {
-	root, err := nginx.Parse(name, text)
-	if err != nil {
-		return nil, fmt.Errorf("reading %w", err)
-	}
-	return directives(new(nginx.Config), root), nil
-}
-
-// directives are the directives of a block. An include whose files conf
-// has loaded is replaced by the content of these files.
-func directives(conf *nginx.Config, b *nginx.Block) []iikanji.Directive {
-	var out []iikanji.Directive
-	for _, d := range b.Items {
-		if files, ok := conf.Included(d); ok {
-			for _, f := range files {
-				out = append(out, directives(conf, f.Root)...)
-			}
-			continue
-		}
-		one := iikanji.Directive{Name: d.Name(), File: d.File, Line: d.Line, Start: d.Start, End: d.End}
-		if len(d.Words) > 1 {
-			one.Args = d.Args()
-		}
-		if d.Block != nil {
-			one.Block = directives(conf, d.Block)
-		}
-		out = append(out, one)
-	}
-	return out
 }

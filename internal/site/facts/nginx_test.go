@@ -74,22 +74,39 @@ func TestNginxDump(t *testing.T) {
 	if err != nil || fact.Key != main {
 		t.Fatal(fact, err)
 	}
-	var tree []iikanji.Directive
-	if err := json.Unmarshal([]byte(fact.Value), &tree); err != nil {
-		t.Fatal(err)
+	http, ok := again(t, fact).HTTP()
+	if !ok {
+		t.Fatal("no http block")
 	}
-	http := tree[4]
-	server := http.All("server")
-	if len(server) != 1 || len(server[0].All("location")) != 3 || http.All("log_format")[0].Arg(2) != `it"s` || http.All("upstream")[0].All("keepalive")[0].Arg(0) != "16" {
+	server := http.Blocks("server")
+	if len(server) != 1 || len(server[0].Own("location")) != 3 || http.Own("log_format")[0].Arg(2) != `it"s` || http.Blocks("upstream")[0].Own("keepalive")[0].Arg(0) != "16" {
 		t.Errorf("%+v", http)
 	}
-	last := server[0].All("location")[2]
+	last := server[0].Own("location")[2]
 	if got := siteConf[last.Start:last.End]; got != "location / { proxy_pass http://app; }" || last.Line != 6 || last.File != site {
 		t.Errorf("%q at %s:%d", got, last.File, last.Line)
 	}
-	if arg := server[0].All("location")[1].Arg(1); arg != "^/a{2,3}$" {
+	if arg := server[0].Own("location")[1].Arg(1); arg != "^/a{2,3}$" {
 		t.Errorf("%q", arg)
 	}
+}
+
+// again is the configuration of a fact that was kept in a history.
+func again(t *testing.T, f iikanji.Fact) *nginx.Config {
+	t.Helper()
+	text, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept iikanji.Fact
+	if err := json.Unmarshal(text, &kept); err != nil {
+		t.Fatal(err)
+	}
+	conf, err := iikanji.DataOf[*nginx.Config](kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conf
 }
 
 // TestNginxFacts checks that the facts contain every file of a configuration byte
@@ -110,22 +127,15 @@ func TestNginxFacts(t *testing.T) {
 	if text["/etc/nginx.conf"] != mainConf || text["/etc/conf.d/site.conf"] != siteConf {
 		t.Errorf("%q", text)
 	}
-	var tree []iikanji.Directive
-	if err := json.Unmarshal([]byte(fs[0].Value), &tree); err != nil {
-		t.Fatal(err)
-	}
-	var check func([]iikanji.Directive)
-	check = func(in []iikanji.Directive) {
-		for _, d := range in {
-			if got := strings.TrimLeft(text[d.File][d.Start:d.End], `'"`); !strings.HasPrefix(got, d.Name) {
-				t.Errorf("%s at %s:%d is %q", d.Name, d.File, d.Line, got)
-			}
-			check(d.Block)
+	conf := again(t, fs[0])
+	conf.Walk(conf.Root(), nil, func(d nginx.Place) {
+		if got := strings.TrimLeft(text[d.File][d.Start:d.End], `'"`); !strings.HasPrefix(got, d.Name()) {
+			t.Errorf("%s at %s:%d is %q", d.Name(), d.File, d.Line, got)
 		}
-	}
-	check(tree)
-	m := tree[4].All("map")[0].Block
-	if len(m) != 2 || m[1].Name != "" || m[1].Arg(0) != "close" {
+	})
+	http, _ := conf.HTTP()
+	m := http.Blocks("map")[0].Directives()
+	if len(m) != 2 || m[1].Name() != "" || m[1].Arg(0) != "close" {
 		t.Errorf("an entry without a name: %+v", m)
 	}
 }
@@ -150,40 +160,4 @@ func TestNginxVersion(t *testing.T) {
 	if _, err = NginxVersionFact("nginx", "nginx version: "); err == nil {
 		t.Error("a version was read from a line without one")
 	}
-}
-
-func TestParseConfErrors(t *testing.T) {
-	for text, want := range map[string]string{
-		"a b": `f:1: unexpected end of file, expecting ";" or "}"`, "a {\n b;": `f:2: unexpected end of file, expecting "}"`, "}": `f:1: unexpected "}"`,
-		"\n;": `f:2: unexpected ";"`, "a 'b": "f:1: a quoted word has no end", "a\n${b": `f:2: unexpected end of file, expecting ";" or "}"`,
-	} {
-		if _, err := ParseConf("f", text); err == nil || err.Error() != "reading "+want {
-			t.Errorf("%q: %v, want reading %s", text, err, want)
-		}
-	}
-}
-
-// FuzzParseConf checks that directives are in order within the text, and that the
-// bytes of each one are that directive.
-func FuzzParseConf(f *testing.F) {
-	f.Add(mainConf)
-	f.Add(siteConf)
-	f.Add("a_by_lua_block { if x then {} end }")
-	f.Fuzz(func(t *testing.T, text string) {
-		tree, err := ParseConf("f", text)
-		if err != nil {
-			return
-		}
-		end := 0
-		for _, d := range tree {
-			if d.Start < end || d.End <= d.Start || d.End > len(text) {
-				t.Fatalf("%q: %+v", text, d)
-			}
-			end = d.End
-			again, err := ParseConf("f", text[d.Start:d.End])
-			if err != nil || len(again) != 1 || again[0].Name != d.Name || strings.Join(again[0].Args, "\x00") != strings.Join(d.Args, "\x00") || len(again[0].Block) != len(d.Block) {
-				t.Fatalf("%q: %+v, read again %+v, %v", text, d, again, err)
-			}
-		}
-	})
 }

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -22,7 +22,7 @@ var besideApp = []string{".", "public", "static", "../public"}
 // each root in the web server's configuration, the working directories of the
 // processes of its apps, and the usual folders beside those. Some of them may not
 // exist.
-func FileFolders(h host.Host, apps []int, conf []iikanji.Directive) []string {
+func FileFolders(h host.Host, apps []int, conf *nginx.Config) []string {
 	out := roots(conf)
 	for _, pid := range apps {
 		cwd, err := h.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
@@ -37,15 +37,17 @@ func FileFolders(h host.Host, apps []int, conf []iikanji.Directive) []string {
 	return slices.Compact(out)
 }
 
-// roots are the folders in the root directives of a configuration.
-func roots(conf []iikanji.Directive) []string {
-	var out []string
-	for _, d := range conf {
-		if d.Name == "root" && filepath.IsAbs(d.Arg(0)) {
-			out = append(out, filepath.Clean(d.Arg(0)))
-		}
-		out = append(out, roots(d.Block)...)
+// roots are the folders in the root directives of a configuration; none if it is nil.
+func roots(conf *nginx.Config) []string {
+	if conf == nil {
+		return nil
 	}
+	var out []string
+	conf.Walk(conf.Root(), nil, func(p nginx.Place) {
+		if p.Name() == "root" && filepath.IsAbs(p.Arg(0)) {
+			out = append(out, filepath.Clean(p.Arg(0)))
+		}
+	})
 	return out
 }
 

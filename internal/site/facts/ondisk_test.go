@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -56,8 +57,11 @@ func TestAnswersOnDisk(t *testing.T) {
 	if err := os.WriteFile("public/css/css/a.css", text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	folders := FileFolders(host.Local{}, []int{os.Getpid(), 1 << 30},
-		[]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: "root", Args: []string{"/srv/www/"}}}}})
+	conf, err := nginx.Dump{{Path: "nginx.conf", Text: "http { root /srv/www/; }"}}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := FileFolders(host.Local{}, []int{os.Getpid(), 1 << 30}, conf)
 	if !slices.Contains(folders, "/srv/www") || !slices.Contains(folders, filepath.Join(dir, "public")) || !slices.Contains(folders, dir) {
 		t.Errorf("folders %q", folders)
 	}

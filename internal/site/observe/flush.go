@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -30,69 +30,53 @@ type logFlush struct {
 
 // hidesWarnings reports whether an nginx logs no warnings in a block that passes
 // requests on. Its log then does not mention temporary files.
-func hidesWarnings(tree []iikanji.Directive) bool {
-	if tree == nil {
+func hidesWarnings(conf *nginx.Config) bool {
+	if conf == nil {
 		return false
 	}
-	top := hides(tree, true) // nginx's default is error
-	passes, hidden := 0, 0
-	for _, d := range tree {
-		if d.Name == "http" {
-			passes, hidden = hiding(d.Block, top)
+	top, passes, hidden := quiet(conf, nil), 0, 0
+	conf.Walk(conf.Root(), nil, func(p nginx.Place) {
+		if p.Block == nil && len(p.Around) > 0 && p.Around[0].Name() == "http" && strings.HasSuffix(p.Name(), "_pass") {
+			if passes++; quiet(conf, p.Around) {
+				hidden++
+			}
 		}
-	}
+	})
 	if passes == 0 {
 		return top
 	}
 	return hidden > 0
 }
 
-// hiding counts the blocks, at any depth of a block, that pass requests on, and
-// those of them whose error log has no warnings.
-func hiding(block []iikanji.Directive, around bool) (passes, hidden int) {
-	around = hides(block, around)
-	if slices.ContainsFunc(block, func(d iikanji.Directive) bool { return strings.HasSuffix(d.Name, "_pass") && len(d.Block) == 0 }) {
-		if passes++; around {
-			hidden++
-		}
+// quiet reports whether the error logs in effect within some blocks have no warnings. Of
+// several logs, the most verbose one counts; nginx's default is error.
+func quiet(conf *nginx.Config, around []*nginx.Directive) bool {
+	logs, _ := conf.Effective(around, "error_log")
+	if len(logs) == 0 {
+		conf.Walk(conf.Root(), nil, func(p nginx.Place) {
+			if p.Within("") && p.Name() == "error_log" {
+				logs = append(logs, p)
+			}
+		})
 	}
-	for _, d := range block {
-		p, h := hiding(d.Block, around)
-		passes, hidden = passes+p, hidden+h
-	}
-	return passes, hidden
-}
-
-// hides reports whether a block's error logs have no warnings. They replace the
-// logs of the block around it. Of several logs, the most verbose one counts.
-func hides(block []iikanji.Directive, around bool) bool {
-	own, hidden := false, true
-	for _, d := range block {
-		if d.Name == "error_log" {
-			own = true
-			hidden = hidden && !slices.Contains([]string{"debug", "info", "notice", "warn"}, d.Arg(1))
-		}
-	}
-	if !own {
-		return around
-	}
-	return hidden
+	return !slices.ContainsFunc(logs, func(p nginx.Place) bool {
+		return slices.Contains([]string{"debug", "info", "notice", "warn"}, p.Arg(1))
+	})
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.
-func newLogFlush(tree []iikanji.Directive, h host.Host, path string, master func() int) *logFlush {
-	if path == "" || !slices.ContainsFunc(tree, func(d iikanji.Directive) bool { return buffers(d, path) }) {
+func newLogFlush(conf *nginx.Config, h host.Host, path string, master func() int) *logFlush {
+	if path == "" || conf == nil {
+		return nil
+	}
+	buffered := false
+	conf.Walk(conf.Root(), nil, func(p nginx.Place) {
+		buffered = buffered || p.Name() == "access_log" && p.Arg(0) == path && nginx.IsBuffered(p.Directive)
+	})
+	if !buffered {
 		return nil
 	}
 	return &logFlush{host: h, path: path, pid: master}
-}
-
-// buffers reports whether a directive, or one in its block, writes the log through a buffer.
-func buffers(d iikanji.Directive, path string) bool {
-	if d.Name == "access_log" && d.Arg(0) == path {
-		return slices.ContainsFunc(d.Args, func(a string) bool { return strings.HasPrefix(a, "buffer=") || strings.HasPrefix(a, "gzip") })
-	}
-	return slices.ContainsFunc(d.Block, func(in iikanji.Directive) bool { return buffers(in, path) })
 }
 
 // flush makes nginx write the log. It returns when the log has stopped growing,

@@ -6,18 +6,26 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/site/facts"
 )
+
+func config(t *testing.T, text string) *nginx.Config {
+	t.Helper()
+	c, err := nginx.Dump{{Path: "nginx.conf", Text: text}}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
 
 // TestBuffers finds the log that is written through a buffer, at any depth of blocks.
 func TestBuffers(t *testing.T) {
-	in := func(args ...string) []iikanji.Directive {
-		log := iikanji.Directive{Name: "access_log", Args: args}
-		return []iikanji.Directive{{Name: "http", Block: []iikanji.Directive{{Name: "server", Block: []iikanji.Directive{log}}}}}
+	in := func(args ...string) *nginx.Config {
+		return config(t, "http { server {"+nginx.New("access_log", args...).String()+"} }")
 	}
 	for _, c := range []struct {
-		tree []iikanji.Directive
+		conf *nginx.Config
 		want bool
 	}{
 		{in("/log", "combined", "buffer=64k"), true},
@@ -27,8 +35,8 @@ func TestBuffers(t *testing.T) {
 		{in("off"), false},
 		{nil, false},
 	} {
-		if got := newLogFlush(c.tree, host.Local{}, "/log", none) != nil; got != c.want {
-			t.Errorf("%v: %v, want %v", c.tree, got, c.want)
+		if got := newLogFlush(c.conf, host.Local{}, "/log", none) != nil; got != c.want {
+			t.Errorf("%v: %v, want %v", c.conf, got, c.want)
 		}
 	}
 	if newLogFlush(in("", "", "buffer=1k"), host.Local{}, "", none) != nil {
@@ -41,11 +49,11 @@ func TestBuffers(t *testing.T) {
 
 func TestHidesWarnings(t *testing.T) {
 	for text, want := range map[string]bool{"": true, "/log": true, "/log error": true, "/log crit": true, "/log warn": false, "/log debug": false} {
-		tree := []iikanji.Directive{{Name: "events"}}
+		conf := "events {}"
 		if text != "" {
-			tree = append(tree, iikanji.Directive{Name: "error_log", Args: strings.Fields(text)})
+			conf += "error_log " + text + ";"
 		}
-		if got := hidesWarnings(tree); got != want {
+		if got := hidesWarnings(config(t, conf)); got != want {
 			t.Errorf("error_log %s: %v, want %v", text, got, want)
 		}
 	}
@@ -57,11 +65,7 @@ func TestHidesWarnings(t *testing.T) {
 		"error_log /log; error_log /more debug; http { server { location / { fastcgi_pass a; } } }":                                               false,
 		"http { server { error_log /log warn; location / { proxy_pass http://a; } } server { location / { if ($x) { proxy_pass http://b; } } } }": true,
 	} {
-		tree, err := facts.ParseConf("nginx.conf", text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := hidesWarnings(tree); got != want {
+		if got := hidesWarnings(config(t, text)); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
 	}

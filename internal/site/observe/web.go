@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/logs/accesslog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/tally"
@@ -28,10 +28,10 @@ type webWatch struct {
 	front   bool // the load goes to this web server, as far as known
 	path    string
 
-	known []iikanji.Fact      // of the configuration, asked for once
-	asked error               // why known is incomplete
-	conf  []iikanji.Directive // nil when the configuration is not known
-	flush *logFlush           // nil for an access log without a buffer
+	known []iikanji.Fact // of the configuration, asked for once
+	asked error          // why known is incomplete
+	conf  *nginx.Config  // nil when the configuration is not known
+	flush *logFlush      // nil for an access log without a buffer
 
 	before  int64 // length of the log before the run
 	from    int64
@@ -91,12 +91,13 @@ func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Servic
 	if w.known, w.asked = askNginx(ctx, w.host, w.service); len(w.known) == 0 {
 		return
 	}
-	var tree []iikanji.Directive
-	if json.Unmarshal([]byte(w.known[0].Value), &tree) != nil {
+	conf, err := iikanji.DataOf[*nginx.Config](w.known[0])
+	if err != nil {
+		w.asked = errors.Join(w.asked, err)
 		return
 	}
-	w.conf = tree
-	w.flush = newLogFlush(tree, w.host, w.path, func() int {
+	w.conf = conf
+	w.flush = newLogFlush(conf, w.host, w.path, func() int {
 		if pids := processIDs(w.service); len(pids) > 0 {
 			return pids[0]
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 )
 
@@ -71,10 +72,12 @@ func Facts(known []iikanji.Fact) (kept []iikanji.Fact, left []string, err error)
 			dropped[f.Topic] = true
 			continue
 		}
-		if edit != nil {
-			if err := edit(&f); err != nil {
-				return nil, nil, fmt.Errorf("redacting the fact %s: %w", f.Topic, err)
-			}
+		f, err := f.Encoded()
+		if err == nil && edit != nil {
+			err = edit(&f)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("redacting the fact %s: %w", f.Topic, err)
 		}
 		kept = append(kept, f)
 	}
@@ -123,26 +126,24 @@ func variable(f *iikanji.Fact) error {
 var yesOrNo = map[string]bool{"on": true, "off": true, "yes": true, "no": true, "0": true, "1": true}
 
 func directives(f *iikanji.Fact) error {
-	return inJSON(f, func(tree *[]iikanji.Directive) { redactTree(*tree) })
+	return inJSON(f, func(c *nginx.Config) { c.Walk(c.Root(), nil, func(p nginx.Place) { redactDirective(p.Directive) }) })
 }
 
-func redactTree(tree []iikanji.Directive) {
-	for i := range tree {
-		d := &tree[i]
-		from := -1
-		switch {
-		case secretName.MatchString(d.Name):
-			from = 0
-		case len(d.Args) > 1 && secretName.MatchString(d.Args[0]):
-			from = 1
-		}
-		for j := range d.Args {
-			if from >= 0 && j >= from && !variableOnly.MatchString(d.Args[j]) && !yesOrNo[strings.ToLower(d.Args[j])] || secretValue.MatchString(d.Args[j]) {
-				d.Args[j] = gone
-			}
-		}
-		redactTree(d.Block)
+func redactDirective(d *nginx.Directive) {
+	args := d.Args()
+	from := len(args)
+	switch {
+	case secretName.MatchString(d.Name()):
+		from = 0
+	case len(args) > 1 && secretName.MatchString(args[0]):
+		from = 1
 	}
+	for i, arg := range args {
+		if i >= from && !variableOnly.MatchString(arg) && !yesOrNo[strings.ToLower(arg)] || secretValue.MatchString(arg) {
+			args[i] = gone
+		}
+	}
+	d.SetArgs(args...)
 }
 
 // variableOnly matches an argument that is one nginx variable.
@@ -185,7 +186,7 @@ func inJSON[T any](f *iikanji.Fact, edit func(*T)) error {
 		return err
 	}
 	edit(&v)
-	b, err := json.Marshal(v)
+	b, err := json.Marshal(&v)
 	f.Value = string(b)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // made is a window of a site with one route and one statement: requests a second,
@@ -128,12 +129,15 @@ func TestFacts(t *testing.T) {
 		}
 		return string(b)
 	}
+	conf, err := nginx.Dump{{Path: "nginx.conf", Text: `http { proxy_set_header Authorization "Basic c2VjcmV0"; proxy_pass http://me:c2VjcmV0@app;
+		proxy_set_header Cookie $http_cookie; gzip on; }`}}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
 	known := []iikanji.Fact{
 		{Topic: iikanji.TopicQueryPlan, Value: value(iikanji.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
 		{Topic: iikanji.TopicLockWait, Key: "UPDATE t SET a = 'anna@example.com'", Value: value(iikanji.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
-		{Topic: iikanji.TopicNginx, Value: value([]iikanji.Directive{{Name: "http", Block: []iikanji.Directive{
-			{Name: "proxy_set_header", Args: []string{"Authorization", "Basic c2VjcmV0"}}, {Name: "proxy_pass", Args: []string{"http://me:c2VjcmV0@app"}},
-			{Name: "proxy_set_header", Args: []string{"Cookie", "$http_cookie"}}, {Name: "gzip", Args: []string{"on"}}}}})},
+		{Topic: iikanji.TopicNginx, Data: conf},
 		{Topic: iikanji.TopicVariable, Key: "init_connect", Value: "SET @x = 'c2VjcmV0'"},
 		{Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
 		{Topic: iikanji.TopicUnit, Value: value(iikanji.Unit{Settings: []iikanji.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},

@@ -1,4 +1,4 @@
-package cause
+package nginx
 
 import (
 	"net"
