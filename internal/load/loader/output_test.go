@@ -29,24 +29,27 @@ func TestTools(t *testing.T) {
 		requests int64
 		fails    string // part of a reason; "" for a run that passes
 	}{
-		"wrk-ok.txt":         {"wrk", 91.52, 92, ""},
-		"wrk-bad.txt":        {"wrk", 91.81, 92, "neither 2xx nor 3xx: 92"},
-		"ab-ok.txt":          {"ab", 5474.80, 200, ""},
-		"ab-bad.txt":         {"ab", 4262.76, 200, "not 2xx: 200"},
-		"hey-ok.txt":         {"hey", 94.1537, 96, ""},
-		"hey-bad.txt":        {"hey", 88.6632, 92, "92 answers with status 500"},
-		"hey-refused.txt":    {"hey", 2697.9390, 0, "20 requests failed"},
-		"vegeta-ok.txt":      {"vegeta", 48.93, 50, ""},
-		"vegeta-bad.txt":     {"vegeta", 0, 50, "success ratio: 0 %"},
-		"oha-ok.txt":         {"oha", 98.7930, 95, ""},
-		"oha-bad.txt":        {"oha", 98.7930, 95, "5 answers with status 503"},
-		"k6-ok.txt":          {"k6", 22.273964, 40, ""},
-		"k6-bad.txt":         {"k6", 41.517119, 40, "a threshold was crossed"},
-		"k6-old-bad.txt":     {"k6", 42.50507, 40, "percent of checks that failed: 100"},
-		"gotest-ok.txt":      {"gotest", 1e9 / math.Sqrt(140.8*120.8), 0, ""},
-		"gotest-bad.txt":     {"gotest", 1e6, 0, "did not end with PASS"},
-		"wrk-refused.txt":    {"", 0, 0, ""}, // no score
-		"vegeta-json-ok.txt": {"vegeta", 48.934, 50, ""},
+		"wrk-ok.txt":          {"wrk", 91.52, 92, ""},
+		"wrk-bad.txt":         {"wrk", 91.81, 92, "neither 2xx nor 3xx: 92"},
+		"ab-ok.txt":           {"ab", 5474.80, 200, ""},
+		"ab-bad.txt":          {"ab", 4262.76, 200, "not 2xx: 200"},
+		"hey-ok.txt":          {"hey", 94.1537, 96, ""},
+		"hey-bad.txt":         {"hey", 88.6632, 92, "92 answers with status 500"},
+		"hey-refused.txt":     {"hey", 2697.9390, 0, "20 requests failed"},
+		"vegeta-ok.txt":       {"vegeta", 48.93, 50, ""},
+		"vegeta-bad.txt":      {"vegeta", 0, 50, "success ratio: 0 %"},
+		"oha-ok.txt":          {"oha", 98.7930, 95, ""},
+		"oha-bad.txt":         {"oha", 98.7930, 95, "5 answers with status 503"},
+		"k6-ok.txt":           {"k6", 22.273964, 40, ""},
+		"k6-threshold-ok.txt": {"k6", 28.999921, 1740, ""},
+		"oha-json-ok.txt":     {"oha", 5012.3456, 50124, ""},
+		"vegeta-old-ok.txt":   {"vegeta", 120.10, 1200, ""},
+		"k6-bad.txt":          {"k6", 41.517119, 40, "a threshold was crossed"},
+		"k6-old-bad.txt":      {"k6", 42.50507, 40, "percent of checks that failed: 100"},
+		"gotest-ok.txt":       {"gotest", 1e9 / math.Sqrt(140.8*120.8), 0, ""},
+		"gotest-bad.txt":      {"gotest", 1e6, 0, "did not end with PASS"},
+		"wrk-refused.txt":     {"", 0, 0, ""}, // no score
+		"vegeta-json-ok.txt":  {"vegeta", 48.934, 50, ""},
 	}
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) != len(table) {

@@ -2,8 +2,10 @@ package loader
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -40,7 +42,7 @@ func (r *Result) fails(re *regexp.Regexp, text, reason string) {
 }
 
 var (
-	k6Reqs      = regexp.MustCompile(`(?m)^\s*http_reqs\.*:\s*([0-9]+)\s+` + numberText + `/s`)
+	k6Reqs      = regexp.MustCompile(`(?m)^\s*[✓✗]?\s*http_reqs\.*:\s*([0-9]+)\s+` + numberText + `/s`)
 	k6Failed    = regexp.MustCompile(`(?m)^\s*http_req_failed\.*:\s*` + numberText + `%`)
 	k6Threshold = regexp.MustCompile(`(?m)^\s*✗ '.*$|thresholds on metrics? .* (?:have|has) been crossed`)
 	k6Checks    = regexp.MustCompile(`(?m)^\s*checks_failed\.*:\s*` + numberText + `%`)
@@ -67,7 +69,7 @@ func readK6(text string, _ []any) (Result, bool) {
 }
 
 var (
-	vegetaRequests = regexp.MustCompile(`(?m)^Requests\s+\[total, rate, throughput\]\s+([0-9]+), ` + numberText + `, ` + numberText)
+	vegetaRequests = regexp.MustCompile(`(?m)^Requests\s+\[total, rate(?:, throughput)?\]\s+([0-9]+), ` + numberText + `(?:, ` + numberText + `)?`)
 	vegetaSuccess  = regexp.MustCompile(`(?m)^Success\s+\[ratio\]\s+` + numberText + `%`)
 	vegetaErrors   = regexp.MustCompile(`(?s)Error Set:\n(.*)`)
 )
@@ -82,7 +84,11 @@ func readVegeta(text string, docs []any) (Result, bool) {
 	}
 	r := Result{}
 	r.Requests, _ = strconv.ParseInt(m[1], 10, 64)
-	r.Score, _ = parseNumber(m[3])
+	rate := m[3]    // answers a second
+	if rate == "" { // before vegeta 12: requests a second
+		rate = m[2]
+	}
+	r.Score, _ = parseNumber(rate)
 	if share, ok := lineNumber(vegetaSuccess, text); !ok || share < 100 {
 		r.Failed = append(r.Failed, fmt.Sprintf("success ratio: %g %%", share))
 	}
@@ -153,7 +159,10 @@ func (r *Result) statuses(text string) {
 	}
 }
 
-func readOha(text string, _ []any) (Result, bool) {
+func readOha(text string, docs []any) (Result, bool) {
+	if r, ok := ohaJSON(docs); ok {
+		return r, true
+	}
 	share, ok := lineNumber(ohaSuccess, text)
 	if !ok {
 		return Result{}, false
@@ -167,6 +176,42 @@ func readOha(text string, _ []any) (Result, bool) {
 		r.Failed = append(r.Failed, fmt.Sprintf("success rate: %g %%", share))
 	}
 	return r, true
+}
+
+// ohaJSON reads "oha --output-format json".
+func ohaJSON(docs []any) (Result, bool) {
+	for _, doc := range docs {
+		d, _ := doc.(map[string]any)
+		summary, _ := d["summary"].(map[string]any)
+		codes, ok := d["statusCodeDistribution"].(map[string]any)
+		rate, hasRate := numberOf(summary["requestsPerSec"])
+		if !ok || !hasRate {
+			continue
+		}
+		r := Result{Score: rate}
+		for _, code := range slices.Sorted(maps.Keys(codes)) {
+			n, _ := numberOf(codes[code])
+			r.Requests += int64(n)
+			if code >= "400" {
+				r.Errors += int64(n)
+				r.Failed = append(r.Failed, fmt.Sprintf("%g answers with status %s", n, code))
+			}
+		}
+		errors, _ := d["errorDistribution"].(map[string]any)
+		for _, what := range slices.Sorted(maps.Keys(errors)) {
+			if strings.Contains(what, "aborted due to deadline") {
+				continue
+			}
+			n, _ := numberOf(errors[what])
+			r.Errors += int64(n)
+			r.Faults = append(r.Faults, fmt.Sprintf("%s (%g times)", what, n))
+		}
+		if share, ok := numberOf(summary["successRate"]); ok && share < 1 {
+			r.Failed = append(r.Failed, fmt.Sprintf("success rate: %g %%", 100*share))
+		}
+		return r, true
+	}
+	return Result{}, false
 }
 
 func readHey(text string, _ []any) (Result, bool) {

@@ -88,3 +88,21 @@ func TestProgramMessages(t *testing.T) {
 		}
 	}
 }
+
+// TestWebSockets: a note says that the time of WebSockets is no work, and how to leave
+// them out.
+func TestWebSockets(t *testing.T) {
+	const line = `10.0.0.1 - - [19/Nov/2026:04:04:05 +0000] "GET %s HTTP/1.1" %d 5 "-" "x" %s` + "\n"
+	log := strings.Repeat(fmt.Sprintf(line, "/a", 200, "0.010"), 9) + strings.Repeat(fmt.Sprintf(line, "/socket", 101, "24388.111"), 3)
+	p := read(t, Options{}, log)
+	if !strings.Contains(strings.Join(p.Notes, "\n"), "GET /socket: its time is how long 3 connections were open") {
+		t.Errorf("notes %q", p.Notes)
+	}
+	where, err := ParseWhere("status!=101", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := read(t, Options{Where: where}, log); len(p.Rows) != 1 || p.Rows[0].Key != "GET /a" || p.Rows[0].Share != 1 {
+		t.Errorf("%+v", p.Rows)
+	}
+}

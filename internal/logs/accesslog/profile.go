@@ -130,7 +130,22 @@ func (r *reading) profile() (*iikanji.Profile, error) {
 	if len(p.Rows) == 0 {
 		return nil, &EmptyError{Why: "no route meets the conditions"}
 	}
+	p.Notes = append(p.Notes, openConnections(p.Rows)...)
 	return p, nil
+}
+
+// longOpen is the mean time from which on answers 1xx are connections that stay open.
+const longOpen = 5 * time.Second
+
+// openConnections notes the rows of WebSockets: their time is how long the connections
+// were open, not work, and makes the shares of all other rows small.
+func openConnections(rows []iikanji.Row) (notes []string) {
+	for _, r := range rows {
+		if r.Web != nil && 2*r.Web.Status[1] >= r.Count && r.Mean >= longOpen {
+			notes = append(notes, fmt.Sprintf("%s: its time is how long %d connections were open (status 101, WebSocket): --where 'status!=101' leaves them out", r.Key, r.Count))
+		}
+	}
+	return notes
 }
 
 func earlier(t time.Time, at int64) time.Time {

@@ -142,3 +142,19 @@ func TestDiffFits(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffWithoutTimes: a log without times has no times, instead of rows that are gone.
+func TestDiffWithoutTimes(t *testing.T) {
+	profile := func(total time.Duration) *iikanji.Profile {
+		return &iikanji.Profile{Source: iikanji.Access, Rows: []iikanji.Row{{Key: "GET /", Count: 4, Total: total, Mean: total / 4, P99: total / 4, Web: &iikanji.WebRow{}}}}
+	}
+	before, after := profile(time.Second), profile(0)
+	var b strings.Builder
+	if err := AccessView("route").WriteDiff(&b, before, after, []RowPair{{"GET /", &before.Rows[0], &after.Rows[0]}}, ProfileOptions{Format: Text, Cols: 80}); err != nil {
+		t.Fatal(err)
+	}
+	row := strings.Fields(strings.Split(b.String(), "\n")[1])
+	if got := strings.Join(row, " "); got != "1.00s - - +0.0% - - GET /" || strings.Contains(b.String(), "gone") {
+		t.Errorf("%q in\n%s", got, b.String())
+	}
+}

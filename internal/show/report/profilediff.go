@@ -51,17 +51,17 @@ func (v *View) WriteDiff(w io.Writer, before, after *iikanji.Profile, pairs []Ro
 // diffBrief is the table for people: both totals, and relative changes of the
 // other values. Without times it has counts only.
 func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
-	timed := false
+	var timed [2]bool
 	var all [2]iikanji.Row
 	for i, p := range []*iikanji.Profile{before, after} {
 		for _, r := range p.Rows {
 			all[i].Count += r.Count
 			all[i].Total += r.Total
-			timed = timed || r.Total > 0
+			timed[i] = timed[i] || r.Total > 0
 		}
 	}
 	names := []string{"before", "after", "total", "count", "mean", "p99"}
-	if !timed {
+	if !timed[0] && !timed[1] {
 		names = []string{"before", "after", "count"}
 	}
 	t := &Table{}
@@ -79,7 +79,7 @@ func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
 		case b == nil:
 			key, b = "gone: "+key, &iikanji.Row{}
 		}
-		if !timed {
+		if !timed[0] && !timed[1] {
 			t.Rows = append(t.Rows, []string{Count(a.Count), Count(b.Count), change(float64(a.Count), float64(b.Count)), key})
 			continue
 		}
@@ -88,9 +88,20 @@ func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
 		if key == "(all)" {
 			cells[4], cells[5] = change(perOne(a), perOne(b)), ""
 		}
+		withoutTimes(cells, timed)
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// withoutTimes replaces the times of a log that has none, and what they would be compared
+// with.
+func withoutTimes(cells []string, timed [2]bool) {
+	for i, has := range timed {
+		if !has {
+			cells[i], cells[2], cells[4], cells[5] = "-", "-", "-", "-"
+		}
+	}
 }
 
 func perOne(r *iikanji.Row) float64 { return float64(r.Total) / float64(max(r.Count, 1)) }
