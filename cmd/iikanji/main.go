@@ -7,14 +7,12 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 func main() {
 	maybeVet(os.Args)
-	stack.MaybeSupervise()
-	process.MaybeKeep()
+	process.MaybeSupervise()
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }

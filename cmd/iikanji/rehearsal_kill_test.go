@@ -39,7 +39,7 @@ func (s rehearsingSteps) Restart(ctx context.Context, service string) error {
 // search does at its end.
 func rehearseOfTests() {
 	stack.MaybeSupervise()
-	process.MaybeKeep()
+	process.MaybeSupervise()
 	e := systemEnv()
 	a, err := findTarget("shop")
 	if err == nil {

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands sa
 
 func TestMain(m *testing.M) {
 	stack.MaybeSupervise()
-	process.MaybeKeep()
+	process.MaybeSupervise()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests, "rehearse": rehearseOfTests})
 }
 
@@ -38,7 +38,7 @@ const (
 func mainOfTests() {
 	maybeVet(os.Args)
 	stack.MaybeSupervise()
-	process.MaybeKeep()
+	process.MaybeSupervise()
 	e := systemEnv()
 	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {
 		if text := os.Getenv(name); text != "" {

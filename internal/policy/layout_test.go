@@ -61,8 +61,8 @@ var layout = map[string][]string{
 	"internal/change/all":                      {"internal/change/*"},
 	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
-	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                         // describes the acts that kinds of change declare
-	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport"}, // see docs/adr/0001
+	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                     // describes the acts that kinds of change declare
+	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
 	"internal/lang/goapp":                      {}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {}, // SQL by its tokens
@@ -71,8 +71,8 @@ var layout = map[string][]string{
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
 	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise
 	"internal/rewrite/cacheplan":               {"internal/lang/goapp", "internal/lang/sqltext", "internal/rewrite/sqlcache"},
-	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/sqltext"},                                                                                     // analyzers of Go source; no server, no words
-	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field"}, // an arena's stack as a Subject
+	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/sqltext"},                                                                                                                 // analyzers of Go source; no server, no words
+	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field", "internal/machine/process"}, // an arena's stack as a Subject
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat"},
 	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hoststat", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/sourcedb"},
@@ -91,7 +91,7 @@ var layout = map[string][]string{
 	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
 	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"},
 	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/tune"}, // small histories for tests
-	"internal/contest/arena":                   {"words", "internal/load/scenario"},
+	"internal/contest/arena":                   {"words", "internal/load/scenario", "internal/machine/process"},
 	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
 	"internal/contest/arena/arenatest":         {"*"},
 	"internal/contest/arena/arenatest/apptest": {"words", "internal/contest/arena", "internal/contest/stack"}, // an arena up, for the tests of its app

@@ -69,7 +69,7 @@ func redis(s *Service) {
 	}
 	s.Ready.exchange("PING\r\n", "+PONG")
 	if s.Stop == nil {
-		s.Stop = []Stop{{syscall.SIGTERM, 10 * time.Second}}
+		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 10 * time.Second}}
 	}
 }
 
@@ -113,6 +113,6 @@ func varnish(s *Service) {
 		or(&s.Ready.Path, "/")
 	}
 	if s.Stop == nil {
-		s.Stop = []Stop{{syscall.SIGTERM, 5 * time.Second}}
+		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 5 * time.Second}}
 	}
 }

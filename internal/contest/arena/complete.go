@@ -199,7 +199,7 @@ func (s *Service) complete() {
 		s.Ready.Wait = waits[s.Role]
 	}
 	if s.Stop == nil {
-		s.Stop = []Stop{{syscall.SIGTERM, 3 * time.Second}}
+		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 3 * time.Second}}
 	}
 	if !s.IsProcess() {
 		s.NoPort = true
@@ -260,7 +260,7 @@ func nginx(s *Service) {
 		s.Ready.Path = "/"
 	}
 	if s.Stop == nil {
-		s.Stop = []Stop{{syscall.SIGQUIT, 2 * time.Second}, {syscall.SIGTERM, time.Second}}
+		s.Stop = []Stop{{Signal: syscall.SIGQUIT, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
 	}
 }
 
@@ -286,7 +286,7 @@ func mariaDB(s *Service) {
 		s.Logs = []Log{{"error", s.Output}, {"slow", s.Name + "-slow.log"}}
 	}
 	if s.Stop == nil {
-		s.Stop = []Stop{{syscall.SIGTERM, 20 * time.Second}}
+		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 20 * time.Second}}
 	}
 }
 

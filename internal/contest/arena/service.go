@@ -2,10 +2,10 @@ package arena
 
 import (
 	"io/fs"
-	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // A Service is one part of an arena's stack, as data: how it is built,
@@ -118,10 +118,7 @@ type Log struct {
 }
 
 // A Stop is one step to end a service: a signal, and the wait for its effect.
-type Stop struct {
-	Signal syscall.Signal
-	Wait   time.Duration
-}
+type Stop = process.Step
 
 // A Database is the schema and the account that the site uses in a database
 // server. The app's initialize loads schema and data.

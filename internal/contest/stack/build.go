@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 const builder = "build of the source" // process name; a space keeps it apart from services
@@ -63,16 +64,16 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error
 	if err := f.emptyLog(buildLog); err != nil {
 		return f.full(fmt.Errorf("building the %s: %w", svc.Name, err), "")
 	}
-	_, byGo := goBuildOf(sp.Path, sp.Args, out)
+	_, byGo := goBuildOf(sp.Args, out)
 	if byGo {
 		f.offer(svc.Name, sum, out)
 	}
-	p, err := s.control.run(ctx, sp)
+	p, err := s.control.Run(ctx, sp)
 	if err != nil {
 		return fmt.Errorf("building the %s: %w", svc.Name, err)
 	}
-	if !p.ok {
-		return errors.Join(f.buildError(svc.Name, dir, buildLog, p.status), removeFile(out))
+	if !p.OK {
+		return errors.Join(f.buildError(svc.Name, dir, buildLog, p.Status), removeFile(out))
 	}
 	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
 		return nil // the build makes no program, as a check of a script's syntax
@@ -87,11 +88,11 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error
 }
 
 // buildSpec describes the process of a service's build command in a source folder.
-func (s *Stack) buildSpec(svc *arena.Service, name, dir, out, log string) (spec, error) {
+func (s *Stack) buildSpec(svc *arena.Service, name, dir, out, log string) (process.Spec, error) {
 	v := s.view(svc)
 	v.Out = out
 	path, args, err := s.command(svc, svc.Build, v)
-	return spec{Name: name, Path: path, Args: args, Dir: dir, Log: s.dir.path(logDir, log), Rank: rankJob, Env: s.dir.buildEnv(dir)}, err
+	return process.Spec{Name: name, Path: path, Args: append([]string{path}, args...), Dir: dir, Log: s.dir.path(logDir, log), Rank: process.RankJob, Env: s.dir.buildEnv(dir)}, err
 }
 
 // buildEnv is the caller's environment, which has the module cache and the proxy
@@ -192,15 +193,15 @@ func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) er
 	if err != nil {
 		return err
 	}
-	if b, ok := goBuildOf(sp.Path, sp.Args, out); ok {
-		sp.Args = b.compileOnly()
+	if b, ok := goBuildOf(sp.Args, out); ok {
+		sp.Args = append([]string{sp.Path}, b.compileOnly()...)
 	}
 	if err := f.emptyLog(checkBuildLog); err != nil {
 		return f.full(fmt.Errorf("trying to build the %s: %w", svc.Name, err), "")
 	}
-	p, err := s.control.run(ctx, sp)
-	if err == nil && !p.ok {
-		err = f.buildError(svc.Name, dir, checkBuildLog, p.status)
+	p, err := s.control.Run(ctx, sp)
+	if err == nil && !p.OK {
+		err = f.buildError(svc.Name, dir, checkBuildLog, p.Status)
 	} else if err != nil {
 		err = fmt.Errorf("trying to build the %s: %w", svc.Name, err)
 	}

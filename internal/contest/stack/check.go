@@ -16,6 +16,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // Files and folders of the checks. A check removes them when it ends; after a
@@ -152,7 +153,7 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 	if err != nil {
 		return err
 	}
-	p, err := s.control.start(s.dropped(sp))
+	p, err := s.control.Start(s.dropped(sp))
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,7 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 	case errors.Is(err, errDied):
 		lines := s.dir.tail(checkDatabaseLog, 0)
 		if len(lines) == 0 {
-			lines = []string{p.status}
+			lines = []string{p.Status}
 		}
 		e := &ConfigError{Service: svc.Name, Lines: lines}
 		e.renamed(filepath.Join(scratch, svc.DropIns, OwnDropIn(svc)), path)
@@ -173,7 +174,7 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 		err = s.corrected(svc.Name, path)
 	}
 	// The data is thrown away, so the server is killed without a shutdown.
-	return errors.Join(err, s.control.stop(context.WithoutCancel(ctx), databaseChecker))
+	return errors.Join(err, s.control.Stop(context.WithoutCancel(ctx), databaseChecker))
 }
 
 // adjusted matches the server's warning that a value is out of bounds and was
@@ -260,15 +261,15 @@ func (s *Stack) scratchSocketOf(svc *arena.Service) string {
 // scratchSpec describes the second database's process. Every option that names a
 // place is set on the command line, which overrides the configs. So no config can
 // make the process open a file or take a port of the real database.
-func (s *Stack) scratchSpec(svc *arena.Service, scratch, conf string) (spec, error) {
+func (s *Stack) scratchSpec(svc *arena.Service, scratch, conf string) (process.Spec, error) {
 	data, socket := filepath.Join(scratch, "data"), s.scratchSocketOf(svc)
 	sp, err := s.specOf(svc)
 	if err != nil {
 		return sp, err
 	}
-	sp.Name, sp.Dir, sp.Log, sp.Rank, sp.Stop = databaseChecker, data, s.dir.path(logDir, checkDatabaseLog), rankJob, nil
+	sp.Name, sp.Dir, sp.Log, sp.Rank, sp.Stop = databaseChecker, data, s.dir.path(logDir, checkDatabaseLog), process.RankJob, nil
 	sp.Sweep = []string{socket}
-	sp.Args = slices.Concat([]string{"--defaults-file=" + conf, "--socket=" + socket, "--pid-file=" + filepath.Join(data, "pid"),
+	sp.Args = slices.Concat([]string{sp.Path, "--defaults-file=" + conf, "--socket=" + socket, "--pid-file=" + filepath.Join(data, "pid"),
 		"--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--skip-slave-start", "--init-file=", "--disable-log-error", "--skip-log-basename",
 		"--debug-no-sync", "--innodb-buffer-pool-load-at-startup=0", "--event-scheduler=OFF",
 		"--slow-query-log-file=" + filepath.Join(data, "slow.log"), "--general-log-file=" + filepath.Join(data, "general.log")},

@@ -24,9 +24,9 @@ func leavesNothing(t *testing.T, s *Stack) {
 	if len(left) > 0 {
 		t.Errorf("left: %v", left)
 	}
-	s.control.mu.Lock()
-	defer s.control.mu.Unlock()
-	if p := s.control.running[databaseChecker]; p != nil {
+	rec, ok, err := readRecord(s.dir.path(processesFile))
+	must(t, err)
+	if p, runs := rec.Jobs[databaseChecker]; !ok || runs {
 		t.Errorf("process %d is left", p.PID)
 	}
 }

@@ -13,6 +13,10 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // TestKilledParent kills the process that brought the stack up. Every process of
@@ -49,7 +53,7 @@ func TestKilledParent(t *testing.T) {
 	if !reflect.DeepEqual(s.Places(), r.Places) {
 		t.Errorf("places moved: %+v, were %+v", s.Places(), r.Places)
 	}
-	if p, err := readProc(daemon); err == nil && p.state != 'Z' {
+	if p, err := process.IDOf(daemon); err == nil && p.Alive() {
 		t.Errorf("the app's daemon %d is left", daemon)
 	}
 	page(t, s.Places().URL())
@@ -65,7 +69,7 @@ func TestKilledParentAlone(t *testing.T) {
 	}
 	quiet(t, dir)
 	for name, pids := range r.Groups {
-		if p, err := readProc(pids[0]); err == nil && p.state != 'Z' {
+		if p, err := process.IDOf(pids[0]); err == nil && p.Alive() {
 			t.Errorf("the %s is left", name)
 		}
 	}
@@ -93,7 +97,7 @@ func TestKilledWithSupervisor(t *testing.T) {
 	cmd, r := another(t, dir, nil)
 	daemon, err := strconv.Atoi(page(t, r.Places.URL()+"/daemon"))
 	must(t, err)
-	workers := descendants(r.Groups[nginx][0])
+	workers := process.Descendants(r.Groups[nginx][0])
 	if len(workers) != 2 {
 		t.Fatalf("%d workers of nginx, want 2", len(workers))
 	}
@@ -103,7 +107,7 @@ func TestKilledWithSupervisor(t *testing.T) {
 	must(t, cmd.Process.Kill())
 	_ = cmd.Wait()
 	for _, w := range workers {
-		if !w.alive() {
+		if !w.Alive() {
 			t.Fatal("the workers went by themselves: this test would prove nothing")
 		}
 	}
@@ -113,11 +117,11 @@ func TestKilledWithSupervisor(t *testing.T) {
 		t.Errorf("progress: %v", l.all)
 	}
 	for _, w := range workers {
-		if w.alive() {
+		if w.Alive() {
 			t.Errorf("nginx's worker %d is left", w.PID)
 		}
 	}
-	if p, err := readProc(daemon); err == nil && p.state != 'Z' {
+	if p, err := process.IDOf(daemon); err == nil && p.Alive() {
 		t.Errorf("the app's daemon %d is left", daemon)
 	}
 	if !reflect.DeepEqual(s.Places(), r.Places) {
@@ -129,12 +133,12 @@ func TestKilledWithSupervisor(t *testing.T) {
 // stopSupervisor stops the supervisor of another process's stack with SIGSTOP.
 func stopSupervisor(t *testing.T, r report) int {
 	t.Helper()
-	p, err := readProc(r.Groups[database][0])
+	p, err := hostproc.ReadStat(host.Local{}, r.Groups[database][0])
 	must(t, err)
-	pid := p.parent
+	pid := p.Parent
 	must(t, unix.Kill(pid, unix.SIGSTOP))
-	for p.state != 'T' || p.PID != pid {
-		p, err = readProc(pid)
+	for p.State != 'T' || p.PID != pid {
+		p, err = hostproc.ReadStat(host.Local{}, pid)
 		must(t, err)
 	}
 	return pid
@@ -150,14 +154,14 @@ func must(t *testing.T, err error) {
 // TestSupervisorKilled kills the supervisor while its parent lives.
 func TestSupervisorKilled(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
-	must(t, s.control.cmd.Process.Kill())
+	must(t, s.control.Kill())
 	for range 3 {
 		var died *DiedError
 		if err := <-s.Died(); !errors.As(err, &died) || !strings.Contains(died.Status, "supervisor") {
 			t.Errorf("died: %v", err)
 		}
 	}
-	if err := s.Restart(t.Context(), app); !errors.Is(err, errSupervisorGone) {
+	if err := s.Restart(t.Context(), app); !errors.Is(err, process.ErrSupervisorGone) {
 		t.Errorf("restart: %v", err)
 	}
 	down(t, s)
@@ -166,23 +170,24 @@ func TestSupervisorKilled(t *testing.T) {
 // TestLeftoversAreProven asserts that a matching pid alone proves nothing.
 func TestLeftoversAreProven(t *testing.T) {
 	dir := t.TempDir()
-	self, err := readProc(os.Getpid())
+	stat, err := hostproc.ReadStat(host.Local{}, os.Getpid())
+	self := process.ID{PID: stat.PID, Start: stat.Started}
 	must(t, err)
 	f := folder{root: dir}
-	for _, rec := range []processes{
-		{Boot: bootID(), Supervisor: proc{PID: self.PID, Start: self.Start + 1}},
+	for _, rec := range []process.Record{
+		{Boot: process.Boot(), Supervisor: process.ID{PID: self.PID, Start: self.Start + 1}},
 		{Boot: "another boot", Supervisor: self},
-		{Boot: bootID(), Supervisor: proc{PID: self.session, Start: 1}}, // our session, but another folder
+		{Boot: process.Boot(), Supervisor: process.ID{PID: stat.Session, Start: 1}}, // our session, but another folder
 	} {
 		if left, err := f.leftovers(rec); err != nil || len(left) != 0 {
 			t.Errorf("%+v: %v %v", rec, left, err)
 		}
 	}
 	other := exec.Command("sleep", "1000")
-	other.Env = []string{mark(processes{Supervisor: proc{PID: 1, Start: 1}})}
+	other.Env = []string{process.Record{Supervisor: process.ID{PID: 1, Start: 1}}.Mark()}
 	must(t, other.Start())
 	defer func() { _ = other.Process.Kill(); _ = other.Wait() }()
-	left, err := f.leftovers(processes{Boot: bootID(), Supervisor: self})
+	left, err := f.leftovers(process.Record{Boot: process.Boot(), Supervisor: self})
 	if err != nil || len(left) != 1 || left[0].PID != self.PID {
 		t.Errorf("the process that is recorded is not found: %v %v", left, err)
 	}
@@ -202,11 +207,11 @@ func TestOrder(t *testing.T) {
 	for _, want := range []string{"nginx exit status 0", "app signal: killed", "database exit status 0"} {
 		name, status, _ := strings.Cut(want, " ")
 		p := running[name]
-		<-p.done
-		if p.status != status || !p.ended.After(last) {
-			t.Errorf("%s ended with %s at %v, want %s after %v", name, p.status, p.ended, status, last)
+		<-p.Done
+		if p.Status != status || !p.Ended.After(last) {
+			t.Errorf("%s ended with %s at %v, want %s after %v", name, p.Status, p.Ended, status, last)
 		}
-		last = p.ended
+		last = p.Ended
 	}
 }
 
@@ -234,14 +239,14 @@ func TestReadProc(t *testing.T) {
 	p, err := os.StartProcess(path, []string{path, "100"}, &os.ProcAttr{Sys: &syscall.SysProcAttr{Setpgid: true}})
 	must(t, err)
 	defer func() { _ = p.Kill(); _, _ = p.Wait() }()
-	got, err := readProc(p.Pid)
-	if err != nil || got.parent != os.Getpid() || got.Start == 0 || !got.alive() {
+	got, err := hostproc.ReadStat(host.Local{}, p.Pid)
+	if err != nil || got.Parent != os.Getpid() || got.Started == 0 || !got.Alive(host.Local{}) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if name := got.name(); name != "a) R 1 (b" {
+	if name := nameOf(got.PID); name != "a) R 1 (b" {
 		t.Errorf("name %q", name)
 	}
-	if _, err := readProc(1 << 30); !errors.Is(err, os.ErrNotExist) {
+	if _, err := hostproc.ReadStat(host.Local{}, 1<<30); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error: %v", err)
 	}
 }

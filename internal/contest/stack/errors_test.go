@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -65,18 +66,18 @@ func TestPortMoves(t *testing.T) {
 	}
 	page(t, now.URL())
 
-	must(t, s.control.stop(t.Context(), app))
+	must(t, s.control.Stop(t.Context(), app))
 	take(t, now.Service(app).Port)
 	var p *PortError
 	if err := s.Restart(t.Context(), app); !errors.As(err, &p) || p.Service != app || p.PID != os.Getpid() {
 		t.Errorf("an app without its port: %v", err)
 	}
-	must(t, s.control.stop(t.Context(), database))
+	must(t, s.control.Stop(t.Context(), database))
 	take(t, now.Service(database).Port)
 	if err := s.Restart(t.Context(), database); !errors.As(err, &p) || p.Service != database {
 		t.Errorf("a database without its port: %v", err)
 	}
-	must(t, s.control.stop(t.Context(), nginx))
+	must(t, s.control.Stop(t.Context(), nginx))
 	take(t, now.Service(nginx).Port)
 	if err := s.Restart(t.Context(), nginx); !errors.As(err, &p) || p.Service != nginx {
 		t.Errorf("nginx without its port: %v", err)
@@ -264,7 +265,7 @@ func TestDatabaseDies(t *testing.T) {
 
 // TestNotReady has an app that never listens.
 func TestNotReady(t *testing.T) {
-	p := &process{name: app, done: make(chan struct{})}
+	p := &process.Child{Name: app, Done: make(chan struct{})}
 	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return get(ctx, "tcp", "127.0.0.1:1", "/") })
 	var slow *NotReadyError
 	if !errors.As(err, &slow) || !errors.Is(err, unix.ECONNREFUSED) {

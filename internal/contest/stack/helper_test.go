@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 )
 
 // upVariable makes a copy of the test binary bring the tiny arena up in the
@@ -94,13 +96,13 @@ func another(t *testing.T, dir string, as *syscall.Credential) (*exec.Cmd, repor
 func quiet(t *testing.T, dir string) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		all, err := allProcs()
+		all, err := hostproc.Stats(host.Local{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		left := false
 		for _, p := range all {
-			left = left || p.within(dir)
+			left = left || within(p.PID, dir)
 		}
 		if !left {
 			break

@@ -96,14 +96,14 @@ type goBuild struct {
 	before, after []string // the other arguments, as far as they follow "build"
 }
 
-// goBuildOf reads the arguments of a build command whose program is out; ok is false for
+// goBuildOf reads the words of a build command whose program is out; ok is false for
 // another command than "go build".
-func goBuildOf(path string, args []string, out string) (b goBuild, ok bool) {
-	i := slices.Index(args, "-o")
-	if filepath.Base(path) != "go" || i < 1 || args[0] != "build" || i+1 >= len(args) || args[i+1] != out {
+func goBuildOf(words []string, out string) (b goBuild, ok bool) {
+	i := slices.Index(words, "-o")
+	if i < 2 || filepath.Base(words[0]) != "go" || words[1] != "build" || i+1 >= len(words) || words[i+1] != out {
 		return b, false
 	}
-	return goBuild{args[1:i], args[i+2:]}, true
+	return goBuild{words[2:i], words[i+2:]}, true
 }
 
 // compileOnly are the arguments of the go command that compile the same packages with

@@ -109,14 +109,14 @@ func TestCompileOnly(t *testing.T) {
 		"build -o OUT main.go":                         `list -export -f {{""}} main.go`,
 		"build -tags=x ./cmd/app -o OUT":               `list -export -f {{""}} -tags=x ./cmd/app`,
 	} {
-		b, ok := goBuildOf("/usr/bin/go", strings.Fields(args), "OUT")
+		b, ok := goBuildOf(strings.Fields("/usr/bin/go "+args), "OUT")
 		if got := strings.Join(b.compileOnly(), " "); !ok || got != want {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
 	for _, c := range [][2]string{{"/usr/bin/go", "run -o OUT ."}, {"/usr/bin/go", "build ."}, {"/usr/bin/go", "build -o other ."}, {"/usr/bin/go", "build . -o"},
 		{"/usr/bin/make", "build -o OUT"}, {"/usr/bin/go", ""}} {
-		if b, ok := goBuildOf(c[0], strings.Fields(c[1]), "OUT"); ok {
+		if b, ok := goBuildOf(strings.Fields(c[0]+" "+c[1]), "OUT"); ok {
 			t.Errorf("%s is read as %+v", c, b)
 		}
 	}

@@ -6,20 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
-
-// markName is a variable that every process of a stack inherits from the
-// supervisor. Its value identifies the supervisor.
-const markName = "IIKANJI_STACK"
-
-func mark(rec processes) string {
-	return fmt.Sprintf("%s=%d:%d", markName, rec.Supervisor.PID, rec.Supervisor.Start)
-}
 
 // leftovers lists the processes of a crashed instance that still run. A process
 // belongs to the instance only if this is proven, within the same boot:
@@ -31,28 +26,28 @@ func mark(rec processes) string {
 //     while one member lives, and the folder excludes a later session.
 //   - It has the supervisor's mark in its environment. This covers a daemon of
 //     the app in a session of its own.
-func (f folder) leftovers(rec processes) ([]proc, error) {
-	if rec.Boot != bootID() || rec.Supervisor.PID == 0 {
+func (f folder) leftovers(rec process.Record) ([]process.ID, error) {
+	if rec.Boot != process.Boot() || rec.Supervisor.PID == 0 {
 		return nil, nil
 	}
-	recorded := map[int]uint64{rec.Supervisor.PID: rec.Supervisor.Start}
-	for _, record := range []map[string]proc{rec.Services, rec.Jobs} {
-		for _, p := range record {
-			recorded[p.PID] = p.Start
+	recorded := map[process.ID]bool{rec.Supervisor: true}
+	for _, record := range []map[string]process.ID{rec.Services, rec.Jobs} {
+		for _, id := range record {
+			recorded[id] = true
 		}
 	}
-	all, err := allProcs()
+	all, err := hostproc.Stats(host.Local{})
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
-	var left []proc
+	var left []process.ID
 	for _, p := range all {
-		if p.Start < rec.Supervisor.Start || p.state == 'Z' || p.state == 'X' {
+		if p.Started < rec.Supervisor.Start || p.Ended() {
 			continue
 		}
-		start, known := recorded[p.PID]
-		if known && start == p.Start || p.session == rec.Supervisor.PID && p.within(f.root) || p.marked(mark(rec)) {
-			left = append(left, p)
+		id := process.ID{PID: p.PID, Start: p.Started}
+		if recorded[id] || p.Session == rec.Supervisor.PID && within(p.PID, f.root) || marked(p.PID, rec.Mark()) {
+			left = append(left, id)
 		}
 	}
 	return left, nil
@@ -62,22 +57,30 @@ func (f folder) leftovers(rec processes) ([]proc, error) {
 // database flushes its pages in this time.
 const leftWait = 15 * time.Second
 
-// cleanUp ends the leftover processes of a crashed instance and removes its record.
-func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
-	if err := f.clearBuilds(); err != nil {
-		return err
-	}
-	b, err := host.Local{}.Read(f.path(processesFile))
+// readRecord reads the record of the supervisor. ok is false if there is none.
+func readRecord(path string) (rec process.Record, ok bool, err error) {
+	b, err := host.Local{}.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return rec, false, nil
 	}
-	var rec processes
 	if err == nil {
 		// A record is written atomically, so a file that is not JSON is not ours.
 		err = json.Unmarshal(b, &rec)
 	}
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", f.path(processesFile), err)
+		return rec, false, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return rec, true, nil
+}
+
+// cleanUp ends the leftover processes of a crashed instance and removes its record.
+func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
+	if err := f.clearBuilds(); err != nil {
+		return err
+	}
+	rec, ok, err := readRecord(f.path(processesFile))
+	if err != nil || !ok {
+		return err
 	}
 	left, err := f.leftovers(rec)
 	if err != nil {
@@ -86,30 +89,19 @@ func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
 	if len(left) > 0 {
 		progress(fmt.Sprintf("ending %d processes that a crashed instance left", len(left)))
 	}
-	for begin, sig := time.Now(), unix.SIGTERM; len(left) > 0; {
-		waited := time.Since(begin)
-		if waited > leftWait {
-			sig = unix.SIGKILL
-		}
-		if waited > leftWait+lastWait {
-			return fmt.Errorf("ending what a crashed instance left: process %d (%s) does not end", left[0].PID, left[0].name())
-		}
-		for _, p := range left {
-			if p.PID == rec.Supervisor.PID { // it hangs; otherwise it would have ended the others
-				_ = unix.Kill(p.PID, unix.SIGKILL)
-				continue
+	if slices.Contains(left, rec.Supervisor) { // it hangs; otherwise it would have ended the others
+		err = rec.Supervisor.Signal(unix.SIGKILL)
+	}
+	if err == nil {
+		err = process.EndAll(context.WithoutCancel(ctx), []process.Step{{Signal: unix.SIGTERM, Wait: leftWait}}, func() ([]process.ID, error) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
 			}
-			_ = unix.Kill(p.PID, sig)
-			_ = unix.Kill(p.PID, unix.SIGCONT) // a stopped process handles SIGTERM only after SIGCONT
-		}
-		select {
-		case <-time.After(50 * time.Millisecond):
-		case <-ctx.Done():
-			return fmt.Errorf("ending what a crashed instance left: %w", ctx.Err())
-		}
-		if left, err = f.leftovers(rec); err != nil {
-			return err
-		}
+			return f.leftovers(rec)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("ending what a crashed instance left: %w", err)
 	}
 	return removeFile(f.path(processesFile))
 }

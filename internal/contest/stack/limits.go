@@ -1,16 +1,15 @@
 package stack
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // LimitsFile is a file of "name = value" lines. At each start of a service, each
@@ -18,13 +17,6 @@ import (
 // (bytes, also with K, M or G). Each value may be "unlimited". The file is optional.
 func (s *Stack) LimitsFile(service string) string {
 	return s.dir.path(confDir, limitsDir, service+".conf")
-}
-
-// A limit is a resource of setrlimit(2) with its value, for soft and hard limit.
-type limit struct {
-	Resource int
-	Max      uint64
-	Says     string // as in "nofile = 65536"
 }
 
 // limitable maps names to resources. A service can still start with the limit least.
@@ -41,16 +33,16 @@ var limitable = map[string]struct {
 
 // limits reads a service's limits. It rejects limits that the kernel would
 // refuse, while an error can still be returned to the caller.
-func (f folder) limits(service string) ([]limit, error) {
+func (f folder) limits(service string) ([]process.Limit, error) {
 	lines, err := f.settings(confDir, limitsDir, service+".conf")
 	if err != nil {
 		return nil, fmt.Errorf("reading the limits of the %s: %w", service, err)
 	}
-	var all []limit
+	var all []process.Limit
 	for _, l := range lines {
 		one, err := parseLimit(l)
 		if err == nil {
-			err = one.possible()
+			err = possible(one)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the limits of the %s: %s: %w", service, l.at, err)
@@ -60,12 +52,12 @@ func (f folder) limits(service string) ([]limit, error) {
 	return all, nil
 }
 
-func parseLimit(s setting) (limit, error) {
+func parseLimit(s setting) (process.Limit, error) {
 	kind, ok := limitable[s.name]
 	if !ok {
-		return limit{}, fmt.Errorf("%q is not a limit; the limits are nofile, nproc, core and memlock", s.name)
+		return process.Limit{}, fmt.Errorf("%q is not a limit; the limits are nofile, nproc, core and memlock", s.name)
 	}
-	l := limit{Resource: kind.resource, Max: unix.RLIM_INFINITY, Says: s.name + " = " + s.value}
+	l := process.Limit{Resource: kind.resource, Soft: unix.RLIM_INFINITY, Hard: unix.RLIM_INFINITY, Says: s.name + " = " + s.value}
 	if s.value == "unlimited" {
 		return l, nil
 	}
@@ -75,10 +67,10 @@ func parseLimit(s setting) (limit, error) {
 	}
 	n, err := strconv.ParseUint(digits, 10, 63)
 	if err != nil || n > math.MaxInt64/unit {
-		return limit{}, fmt.Errorf("%s: want a number or unlimited", l.Says)
+		return process.Limit{}, fmt.Errorf("%s: want a number or unlimited", l.Says)
 	}
-	if l.Max = n * unit; l.Max < kind.least {
-		return limit{}, fmt.Errorf("%s: want %d at least", l.Says, kind.least)
+	if l.Soft, l.Hard = n*unit, n*unit; l.Hard < kind.least {
+		return process.Limit{}, fmt.Errorf("%s: want %d at least", l.Says, kind.least)
 	}
 	return l, nil
 }
@@ -86,7 +78,7 @@ func parseLimit(s setting) (limit, error) {
 // possible checks whether this process may set a limit. Without CAP_SYS_RESOURCE
 // the maximum is its own hard limit. With it there is no maximum, except
 // fs.nr_open for open files.
-func (l limit) possible() error {
+func possible(l process.Limit) error {
 	var ours unix.Rlimit
 	if err := unix.Getrlimit(l.Resource, &ours); err != nil {
 		return fmt.Errorf("%s: asking for ours: %w", l.Says, err)
@@ -98,7 +90,7 @@ func (l limit) possible() error {
 			most = max(ours.Max, openFilesOfKernel())
 		}
 	}
-	if l.Max <= most {
+	if l.Hard <= most {
 		return nil
 	}
 	if most == ours.Max {
@@ -122,72 +114,4 @@ func openFilesOfKernel() uint64 {
 	b, _ := os.ReadFile("/proc/sys/fs/nr_open")
 	n, _ := strconv.ParseUint(strings.TrimSpace(string(b)), 10, 64)
 	return n
-}
-
-// limitedName is argv[0] of this binary when it runs only between fork and exec
-// of a process with limits. The supervisor cannot set the limits on itself: a
-// lowered hard limit cannot be raised again. Setting them after exec is too late
-// for programs that read their limits at the start.
-const limitedName = "iikanji-limited"
-
-// A limitedStart is the input of that step, as JSON in argv[1].
-type limitedStart struct {
-	Limits     []limit
-	Supervisor int
-	Path       string
-	Args       []string
-	Drop       bool
-	UID, GID   int
-}
-
-// become sets the limits while it has the rights to, changes to the account, then
-// executes the program. The pid stays the one that the supervisor forked.
-func (l limitedStart) become() error {
-	runtime.LockOSThread() // the parent-death signal belongs to this thread
-	for _, one := range l.Limits {
-		// Not unix.Setrlimit: the runtime must notice the change, or exec restores
-		// the nofile limit that the runtime saved.
-		if err := syscall.Setrlimit(one.Resource, &syscall.Rlimit{Cur: one.Max, Max: one.Max}); err != nil {
-			return fmt.Errorf("setting %s: %w", one.Says, err)
-		}
-	}
-	if l.Drop {
-		for _, err := range []error{syscall.Setgroups(nil), syscall.Setgid(l.GID), syscall.Setuid(l.UID)} {
-			if err != nil {
-				return fmt.Errorf("becoming user %d: %w", l.UID, err)
-			}
-		}
-	}
-	// Changing the user has cleared the parent-death signal.
-	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0); err != nil {
-		return fmt.Errorf("asking for the signal of the supervisor's death: %w", err)
-	}
-	if os.Getppid() != l.Supervisor {
-		return fmt.Errorf("the supervisor is gone")
-	}
-	return fmt.Errorf("executing %s: %w", l.Path, syscall.Exec(l.Path, append([]string{l.Path}, l.Args...), os.Environ()))
-}
-
-// limited runs that step if this process was started for it, and then never returns.
-func limited() {
-	if len(os.Args) != 2 || os.Args[0] != limitedName {
-		return
-	}
-	var l limitedStart
-	err := json.Unmarshal([]byte(os.Args[1]), &l)
-	if err == nil {
-		err = l.become()
-	}
-	fmt.Fprintln(os.Stderr, "iikanji:", err)
-	os.Exit(126)
-}
-
-// through returns the spec that starts the process with that step in between.
-func (sp spec) through(supervisor int) (spec, error) {
-	b, err := json.Marshal(limitedStart{sp.Limits, supervisor, sp.Path, sp.Args, sp.Drop, sp.UID, sp.GID})
-	if err != nil {
-		return sp, err
-	}
-	sp.Path, sp.Args, sp.Drop = "/proc/self/exe", []string{string(b)}, false
-	return sp, nil
 }

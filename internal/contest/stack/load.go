@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 const loader = "data loader" // process name; a space keeps it apart from services
@@ -37,13 +38,13 @@ func (s *Stack) load(ctx context.Context, svc *arena.Service, st *state) error {
 		return err
 	}
 	command := s.dir.path(webappDir, svc.Load)
-	p, err := s.control.run(ctx, s.dropped(spec{Name: loader, Path: command, Dir: path.Dir(command), Log: s.dir.path(logDir, loadLog),
-		Env: env, CPUs: s.options.StackCPUs, Rank: rankJob}))
+	p, err := s.control.Run(ctx, s.dropped(process.Spec{Name: loader, Path: command, Args: []string{command}, Dir: path.Dir(command), Log: s.dir.path(logDir, loadLog),
+		Env: env, CPUs: s.options.StackCPUs, Rank: process.RankJob}))
 	if err != nil {
 		return fmt.Errorf("loading the initial data: %w", err)
 	}
-	if !p.ok {
-		return s.died(loader, loadLog, 0, p.status)
+	if !p.OK {
+		return s.died(loader, loadLog, 0, p.Status)
 	}
 	st.Loaded[svc.Name] = want
 	return s.dir.writeState(*st)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // lock locks the folder for one stack. The supervisor shares the open file, so
@@ -23,12 +24,12 @@ func (f folder) lock(ctx context.Context, stopTime time.Duration, progress func(
 	if err := f.acquire(ctx, l, stopTime+crashMargin, progress); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	self, err := readProc(os.Getpid())
+	self, err := process.IDOf(os.Getpid())
 	if err == nil {
 		err = l.Truncate(0)
 	}
 	if err == nil {
-		_, err = l.WriteAt(fmt.Appendf(nil, "%d %d %s\n", self.PID, self.Start, bootID()), 0)
+		_, err = l.WriteAt(fmt.Appendf(nil, "%d %d %s\n", self.PID, self.Start, process.Boot()), 0)
 	}
 	if err != nil {
 		return nil, f.full(errors.Join(fmt.Errorf("writing the lock: %w", err), l.Close()), "")
@@ -68,7 +69,7 @@ func (f folder) acquire(ctx context.Context, l *os.File, wait time.Duration, pro
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return fmt.Errorf("locking the work folder: %w", err)
 		}
-		if owner := lockOwner(l); owner.alive() {
+		if owner := lockOwner(l); owner.Alive() {
 			return &BusyError{Dir: f.root, PID: owner.PID, URL: f.lastURL()}
 		}
 		f.wake()
@@ -92,13 +93,13 @@ func (f folder) acquire(ctx context.Context, l *os.File, wait time.Duration, pro
 }
 
 // lockOwner returns the process that took the lock last.
-func lockOwner(l *os.File) proc {
+func lockOwner(l *os.File) process.ID {
 	b := make([]byte, 128)
 	n, _ := l.ReadAt(b, 0)
-	var p proc
+	var p process.ID
 	var boot string
-	if _, err := fmt.Sscan(string(b[:n]), &p.PID, &p.Start, &boot); err != nil || boot != bootID() {
-		return proc{}
+	if _, err := fmt.Sscan(string(b[:n]), &p.PID, &p.Start, &boot); err != nil || boot != process.Boot() {
+		return process.ID{}
 	}
 	return p
 }

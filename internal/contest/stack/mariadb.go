@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 const installer = "database setup" // process name
@@ -49,14 +50,14 @@ func (s *Stack) setUpMariaDB(ctx context.Context, svc *arena.Service) (err error
 	if err != nil {
 		return f.full(fmt.Errorf("setting up the %s: %w", svc.Name, err), "")
 	}
-	p, err := s.control.run(ctx, s.dropped(spec{Name: installer, Path: program, Dir: tmp, Log: f.path(logDir, initLog), Rank: rankJob,
-		Env: f.baseEnv(s.programs), Args: []string{"--no-defaults", "--datadir=" + tmp, "--tmpdir=" + f.path(tmpDir), "--skip-test-db", "--skip-name-resolve",
+	p, err := s.control.Run(ctx, s.dropped(process.Spec{Name: installer, Path: program, Dir: tmp, Log: f.path(logDir, initLog), Rank: process.RankJob,
+		Env: f.baseEnv(s.programs), Args: []string{program, "--no-defaults", "--datadir=" + tmp, "--tmpdir=" + f.path(tmpDir), "--skip-test-db", "--skip-name-resolve",
 			"--auth-root-authentication-method=socket", "--auth-root-socket-user=root", "--debug-no-sync"}}))
 	if err != nil {
 		return fmt.Errorf("setting up the %s: %w", svc.Name, err)
 	}
-	if !p.ok {
-		return errors.Join(s.died(installer, initLog, 0, p.status), os.RemoveAll(tmp))
+	if !p.OK {
+		return errors.Join(s.died(installer, initLog, 0, p.Status), os.RemoveAll(tmp))
 	}
 	if err = syncTree(tmp); err == nil {
 		err = os.Rename(tmp, dir)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/freeport"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // ports are TCP ports on 127.0.0.1 by the service's name, or by "service/name" for
@@ -100,8 +101,8 @@ func freePort(next *int, low, high int, not func(int) bool) (int, bool) {
 }
 
 func portError(service string, port int) error {
-	p, _ := listener(port)
-	return &PortError{Service: service, Port: port, PID: p.PID, Program: p.name()}
+	pid, _ := listener(port)
+	return &PortError{Service: service, Port: port, PID: pid, Program: nameOf(pid)}
 }
 
 // lostPort reports whether a service's last log lines mean that its port is taken.
@@ -119,25 +120,25 @@ func lostPort(tail []string) bool {
 // foreign process may have had the port before, and the service may not have
 // noticed yet.
 func ownPort(service string, port, root int) error {
-	var p proc
+	var pid int
 	for range 3 { // a socket may close between the two reads of /proc
 		var listens bool
-		if p, listens = listener(port); !listens || p.PID == root {
+		if pid, listens = listener(port); !listens || pid == root {
 			return nil // if the port has no listener any more, the next poll fails
 		}
-		if p.PID != 0 {
+		if pid != 0 {
 			break
 		}
 	}
-	if p.PID == 0 && !visible(root) {
+	if pid == 0 && !visible(root) {
 		return nil
 	}
-	for _, d := range descendants(root) {
-		if d.PID == p.PID {
+	for _, d := range process.Descendants(root) {
+		if d.PID == pid {
 			return nil
 		}
 	}
-	return &PortError{Service: service, Port: port, PID: p.PID, Program: p.name()}
+	return &PortError{Service: service, Port: port, PID: pid, Program: nameOf(pid)}
 }
 
 // visible reports whether the open files of a process can be read.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // pollWait limits one poll.
@@ -18,10 +19,10 @@ const pollWait = 2 * time.Second
 
 // await polls until question returns nil. It ends early when the process ends
 // or ctx is done.
-func await(ctx context.Context, p *process, limit time.Duration, question func(context.Context) error) error {
+func await(ctx context.Context, p *process.Child, limit time.Duration, question func(context.Context) error) error {
 	begin := time.Now()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
-		last := p.poll(ctx, question)
+		last := poll(ctx, p, question)
 		if last == nil {
 			return nil
 		}
@@ -31,13 +32,13 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 			return last
 		}
 		if time.Since(begin) > limit {
-			return &NotReadyError{Service: p.name, Waited: limit.String(), Last: last}
+			return &NotReadyError{Service: p.Name, Waited: limit.String(), Last: last}
 		}
 		select {
-		case <-p.done:
+		case <-p.Done:
 			return errDied
 		case <-ctx.Done():
-			return fmt.Errorf("waiting for the %s: %w", p.name, ctx.Err())
+			return fmt.Errorf("waiting for the %s: %w", p.Name, ctx.Err())
 		case <-time.After(pause):
 		}
 	}
@@ -45,12 +46,12 @@ func await(ctx context.Context, p *process, limit time.Duration, question func(c
 
 // poll polls once. It ends when the process ends, because another process may
 // have its port and never answer.
-func (p *process) poll(ctx context.Context, question func(context.Context) error) error {
+func poll(ctx context.Context, p *process.Child, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, pollWait)
 	defer cancel()
 	go func() {
 		select {
-		case <-p.done:
+		case <-p.Done:
 			cancel()
 		case <-ctx.Done():
 		}
@@ -62,7 +63,7 @@ func (p *process) poll(ctx context.Context, question func(context.Context) error
 var errDied = errors.New("died")
 
 // readiness returns the poll that shows whether a service is up, see arena.Ready.
-func (s *Stack) readiness(svc *arena.Service, p *process) func(context.Context) error {
+func (s *Stack) readiness(svc *arena.Service, p *process.Child) func(context.Context) error {
 	place := s.places.Service(svc.Name)
 	network, address := "tcp", place.Address
 	if address == "" {

@@ -12,7 +12,9 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // reloadWait is how long nginx may take until new workers answer and the old
@@ -49,8 +51,8 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 		return fmt.Errorf("reloading the %s: it was not started", svc.Name)
 	}
 	select {
-	case <-master.done:
-		return fmt.Errorf("reloading the %s: it does not run (%s)", svc.Name, master.status)
+	case <-master.Done:
+		return fmt.Errorf("reloading the %s: it does not run (%s)", svc.Name, master.Status)
 	default:
 	}
 	old := childrenOf(master.PID)
@@ -58,7 +60,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 	for _, log := range []string{svc.LogFile("error"), svc.Output} {
 		from[log] = s.dir.size(log)
 	}
-	if err := s.control.signal(ctx, svc.Name, unix.SIGHUP); err != nil {
+	if err := s.control.Signal(ctx, svc.Name, unix.SIGHUP); err != nil {
 		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
 	}
 	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.PID, old, from) })
@@ -66,7 +68,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 		err = await(ctx, master, svc.Ready.Wait, s.readiness(svc, master))
 	}
 	if err == errDied {
-		return s.died(svc.Name, svc.Output, from[svc.Output], master.status)
+		return s.died(svc.Name, svc.Output, from[svc.Output], master.Status)
 	}
 	if slow, ok := err.(*NotReadyError); ok {
 		slow.Log = s.dir.path(logDir, svc.LogFile("error"))
@@ -78,7 +80,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 // not visible to a test of the config (another key of a shared zone, an address
 // in use). For these the master keeps its old workers and logs the error. The
 // keys of from are the logs, its values the offsets at which the reload began.
-func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[string]int64) error {
+func (s *Stack) reloaded(svc *arena.Service, master int, old []process.ID, from map[string]int64) error {
 	for log, begin := range from {
 		tail := s.dir.tail(log, begin)
 		// nginx retries an address that is in use before it gives up.
@@ -86,15 +88,7 @@ func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[st
 			return &ConfigError{Service: svc.Name, Path: s.dir.path(confDir, svc.MainConfig()), Lines: tail}
 		}
 	}
-	was := map[proc]bool{}
-	for _, p := range old {
-		was[proc{PID: p.PID, Start: p.Start}] = true
-	}
-	fresh := false
-	for _, p := range childrenOf(master) {
-		fresh = fresh || !was[proc{PID: p.PID, Start: p.Start}]
-	}
-	if !fresh {
+	if !slices.ContainsFunc(childrenOf(master), func(p process.ID) bool { return !slices.Contains(old, p) }) {
 		return fmt.Errorf("process %d has no new workers yet", master)
 	}
 	listens, err := listeners()
@@ -102,7 +96,7 @@ func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[st
 		return err
 	}
 	for _, p := range old {
-		if p.alive() && p.holds(listens) {
+		if p.Alive() && holds(p.PID, listens) {
 			return fmt.Errorf("the old worker %d still takes connections", p.PID)
 		}
 	}
@@ -110,23 +104,14 @@ func (s *Stack) reloaded(svc *arena.Service, master int, old []proc, from map[st
 }
 
 // childrenOf lists the running processes whose parent is pid.
-func childrenOf(pid int) []proc {
-	all, err := allProcs()
-	if err != nil {
-		return nil
-	}
-	var of []proc
+func childrenOf(pid int) (of []process.ID) {
+	all, _ := hostproc.Stats(host.Local{}) // none: no process can be seen
 	for _, p := range all {
-		if p.parent == pid && p.state != 'Z' && p.state != 'X' {
-			of = append(of, p)
+		if p.Parent == pid && !p.Ended() {
+			of = append(of, process.ID{PID: p.PID, Start: p.Started})
 		}
 	}
 	return of
-}
-
-// holds reports whether a process has one of the sockets open.
-func (p proc) holds(inodes map[uint64]bool) bool {
-	return slices.ContainsFunc(hoststat.SocketsOf(host.Local{}, p.PID), func(inode uint64) bool { return inodes[inode] })
 }
 
 // listeners returns the inodes of all listening sockets of this machine.

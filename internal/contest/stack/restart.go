@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // Restart stops one service, starts it again and waits until it answers. A
@@ -35,7 +35,7 @@ func (s *Stack) restart(ctx context.Context, svc *arena.Service) error {
 	case !svc.IsProcess():
 		return nil
 	case !s.dir.enabled(svc):
-		return s.control.stop(ctx, svc.Name)
+		return s.control.Stop(ctx, svc.Name)
 	}
 	if err := s.testConfig(ctx, svc); err != nil {
 		return err
@@ -49,7 +49,7 @@ func (s *Stack) restart(ctx context.Context, svc *arena.Service) error {
 	if _, err := s.specOf(svc); err != nil {
 		return fmt.Errorf("restarting the %s: %w", svc.Name, err)
 	}
-	if err := s.control.stop(ctx, svc.Name); err != nil {
+	if err := s.control.Stop(ctx, svc.Name); err != nil {
 		return err
 	}
 	p, err := s.start(ctx, svc)
@@ -124,7 +124,7 @@ func (s *Stack) rebuild(ctx context.Context, svc *arena.Service) error {
 
 // start starts a service and waits until it answers. It also returns the process
 // if the service runs but did not answer.
-func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error) {
+func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process.Child, error) {
 	sp, err := s.specOf(svc)
 	if err != nil {
 		return nil, fmt.Errorf("starting the %s: %w", svc.Name, err)
@@ -138,7 +138,7 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error)
 	if err := s.setUp(ctx, svc); err != nil {
 		return nil, err
 	}
-	p, err := s.control.start(s.dropped(sp))
+	p, err := s.control.Start(s.dropped(sp))
 	if err != nil {
 		return nil, s.dir.full(err, "")
 	}
@@ -153,7 +153,7 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error)
 	var slow *NotReadyError
 	switch {
 	case errors.Is(err, errDied):
-		return nil, s.died(svc.Name, svc.Output, from, p.status)
+		return nil, s.died(svc.Name, svc.Output, from, p.Status)
 	case errors.As(err, &slow):
 		slow.Log = s.dir.path(logDir, svc.Output)
 	}
@@ -161,21 +161,21 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process, error)
 }
 
 // specOf describes a service's process.
-func (s *Stack) specOf(svc *arena.Service) (sp spec, err error) {
-	sp = spec{Name: svc.Name, Dir: s.workingDir(svc), Log: s.dir.path(logDir, svc.Output), CPUs: s.options.StackCPUs, Rank: s.ranks[svc.Name]}
+func (s *Stack) specOf(svc *arena.Service) (sp process.Spec, err error) {
+	sp = process.Spec{Name: svc.Name, Dir: s.workingDir(svc), Log: s.dir.path(logDir, svc.Output), CPUs: s.options.StackCPUs, Rank: s.ranks[svc.Name]}
 	v := s.view(svc)
 	if v.MiB, err = s.dir.mebibytes(svc.Name); err != nil {
 		return sp, err
 	}
-	if sp.Path, sp.Args, err = s.command(svc, svc.Start, v); err != nil {
+	path, args, err := s.command(svc, svc.Start, v)
+	if err != nil {
 		return sp, err
 	}
+	sp.Path, sp.Args = path, append([]string{path}, args...)
 	if sp.Env, err = s.env(svc); err != nil {
 		return sp, err
 	}
-	for _, step := range svc.Stop {
-		sp.Stop = append(sp.Stop, stopStep{step.Signal, int(step.Wait / time.Millisecond)})
-	}
+	sp.Stop = svc.Stop
 	if svc.Socket != "" { // a program that was killed leaves it, and could not listen there again
 		sp.Sweep = []string{s.places.Service(svc.Name).Socket}
 		if s.outside != "" {
@@ -209,10 +209,6 @@ func ranksOf(services []arena.Service) map[string]int {
 	}
 	return ranks
 }
-
-// rankJob is the rank of jobs: build, setup, load, check. No arena has as many
-// services.
-const rankJob = 1 << 20
 
 // died makes the error of an ended process from its last log lines.
 func (s *Stack) died(name, log string, from int64, status string) error {
@@ -249,17 +245,17 @@ func (s *Stack) portLost(svc *arena.Service) int {
 }
 
 // watch reports the end of a service that the stack did not stop.
-func (s *Stack) watch(p *process) {
+func (s *Stack) watch(p *process.Child) {
 	s.watchers.Go(func() {
-		<-p.done
+		<-p.Done
 		s.mu.Lock()
-		ended, from := s.ended, s.from[p.name]
+		ended, from := s.ended, s.from[p.Name]
 		s.mu.Unlock()
-		if p.stopped || ended {
+		if p.Stopped || ended {
 			return
 		}
 		select {
-		case s.dead <- s.died(p.name, s.arena.Service(p.name).Output, from, p.status):
+		case s.dead <- s.died(p.Name, s.arena.Service(p.Name).Output, from, p.Status):
 		default: // the channel is full: the caller has not received for a long time
 		}
 	})

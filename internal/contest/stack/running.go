@@ -1,10 +1,6 @@
 package stack
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // Processes are those of a work folder's stack at one moment.
@@ -31,18 +28,11 @@ type ServiceProcess struct {
 // if no stack runs. It takes no lock and changes nothing. A caller that watches a
 // stack must call it again, because a restarted service has another process.
 func Running(dir string) (Processes, error) {
-	b, err := host.Local{}.Read(filepath.Join(dir, processesFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return Processes{}, nil
-	}
-	var rec processes
-	if err == nil {
-		err = json.Unmarshal(b, &rec)
-	}
+	rec, ok, err := readRecord(filepath.Join(dir, processesFile))
 	if err != nil {
-		return Processes{}, fmt.Errorf("reading %s: %w", filepath.Join(dir, processesFile), err)
+		return Processes{}, err
 	}
-	if rec.Boot != bootID() || !rec.Supervisor.alive() {
+	if !ok || rec.Boot != process.Boot() || !rec.Supervisor.Alive() {
 		return Processes{}, nil // the record of a crashed instance
 	}
 	names := folder{root: dir}.lastState().Services
@@ -54,13 +44,13 @@ func Running(dir string) (Processes, error) {
 	var all Processes
 	for _, name := range names {
 		p := ServiceProcess{Name: name}
-		if known := rec.Services[name]; known.PID != 0 && known.alive() {
+		if known := rec.Services[name]; known.Alive() {
 			p.PID = known.PID
 		}
 		all.Services = append(all.Services, p)
 	}
 	if l, err := os.Open(filepath.Join(dir, lockFile)); err == nil {
-		if p := lockOwner(l); p.PID != 0 && p.alive() {
+		if p := lockOwner(l); p.Alive() {
 			all.Owner = p.PID
 		}
 		_ = l.Close() // the file was only read

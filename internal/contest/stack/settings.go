@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // Drop-in files are next to the configs, but they are not laid out. They do not
@@ -71,7 +72,7 @@ func (s *Stack) Env(service string) []string {
 	if svc == nil {
 		return nil
 	}
-	return lastWins(append(s.arenaEnv(svc), s.userEnv(svc)...))
+	return process.LastWins(append(s.arenaEnv(svc), s.userEnv(svc)...))
 }
 
 // arenaEnv is a service's environment without user settings.

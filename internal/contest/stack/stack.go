@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // A Stack is an arena that is up. Its methods may be called from several
@@ -20,7 +21,7 @@ type Stack struct {
 	programs programs
 	ranks    map[string]int // order of the shutdown, by service
 	lock     *os.File
-	control  *control
+	control  *process.Supervisor
 	places   arena.Places
 	outside  string // short folder for the sockets, empty if not needed
 
@@ -31,7 +32,7 @@ type Stack struct {
 	dead     chan error
 
 	mu    sync.Mutex
-	procs map[string]*process
+	procs map[string]*process.Child
 	from  map[string]int64 // offset in the service's log at which its current process began
 	ended bool
 }
@@ -112,7 +113,7 @@ func (s *Stack) Groups() map[string][]int {
 	groups := map[string][]int{}
 	for name, p := range s.procs {
 		select {
-		case <-p.done:
+		case <-p.Done:
 		default:
 			groups[name] = []int{p.PID}
 		}
@@ -135,7 +136,7 @@ func (s *Stack) Down(ctx context.Context) error {
 	if ended {
 		return nil
 	}
-	err := s.control.down(ctx)
+	err := s.control.Down(ctx)
 	// If the supervisor was killed, its children may still be ending.
 	err = errors.Join(err, s.dir.cleanUp(context.WithoutCancel(ctx), func(string) {}))
 	s.watchers.Wait()
@@ -144,8 +145,8 @@ func (s *Stack) Down(ctx context.Context) error {
 }
 
 // dropped sets the services' account as the user of a process.
-func (s *Stack) dropped(sp spec) spec {
-	sp.Drop, sp.UID, sp.GID = s.dir.as.drop, s.dir.as.uid, s.dir.as.gid
+func (s *Stack) dropped(sp process.Spec) process.Spec {
+	sp.UID, sp.GID = s.dir.as.uid, s.dir.as.gid
 	return sp
 }
 
@@ -160,7 +161,7 @@ func (s *Stack) progress(line string) {
 }
 
 // running returns each service's last started process.
-func (s *Stack) running() map[string]*process {
+func (s *Stack) running() map[string]*process.Child {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.procs)

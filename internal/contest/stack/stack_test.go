@@ -15,6 +15,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 )
 
 func TestMain(m *testing.M) {
@@ -161,15 +163,15 @@ func down(t testing.TB, s *Stack) {
 // arguments or has its executable there.
 func nothingRuns(t testing.TB, dir string) {
 	t.Helper()
-	all, err := allProcs()
+	all, err := hostproc.Stats(host.Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range all {
 		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
-		if p.state != 'Z' && p.PID != os.Getpid() && (p.within(dir) || strings.Contains(string(args), dir) || strings.HasPrefix(exe, dir)) {
-			t.Errorf("process %d (%s) is left: %q", p.PID, p.name(), args)
+		if p.State != 'Z' && p.PID != os.Getpid() && (within(p.PID, dir) || strings.Contains(string(args), dir) || strings.HasPrefix(exe, dir)) {
+			t.Errorf("process %d (%s) is left: %q", p.PID, nameOf(p.PID), args)
 		}
 	}
 }

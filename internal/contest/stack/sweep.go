@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // Sweep ends the processes that a crashed instance left in a work folder and
@@ -51,12 +52,12 @@ func (f folder) clearBuilds() error {
 // wake continues the recorded supervisor if it is stopped. It can only end its
 // services, and release its lock, while it runs.
 func (f folder) wake() {
-	b, err := host.Local{}.Read(f.path(processesFile))
-	var rec processes
-	if err != nil || json.Unmarshal(b, &rec) != nil || rec.Boot != bootID() {
+	rec, ok, err := readRecord(f.path(processesFile))
+	if err != nil || !ok || rec.Boot != process.Boot() {
 		return
 	}
-	if now, err := readProc(rec.Supervisor.PID); err == nil && now.Start == rec.Supervisor.Start && (now.state == 'T' || now.state == 't') {
-		_ = unix.Kill(now.PID, unix.SIGCONT)
+	now, err := hostproc.ReadStat(host.Local{}, rec.Supervisor.PID)
+	if err == nil && now.Started == rec.Supervisor.Start && (now.State == 'T' || now.State == 't') {
+		_ = rec.Supervisor.Signal(unix.SIGCONT)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"golang.org/x/sys/unix"
 )
 
@@ -20,7 +21,7 @@ func TestSweepFolder(t *testing.T) {
 	if err := Sweep(t.Context(), complete(t, tiny()), dir, func(string) {}); !errors.As(err, &busy) {
 		t.Errorf("a stack that is up: %v", err)
 	}
-	workers := descendants(r.Groups[nginx][0])
+	workers := process.Descendants(r.Groups[nginx][0])
 	supervisor := stopSupervisor(t, r)
 	must(t, unix.Kill(r.Groups[nginx][0], unix.SIGKILL))
 	must(t, unix.Kill(supervisor, unix.SIGKILL))
@@ -30,7 +31,7 @@ func TestSweepFolder(t *testing.T) {
 	must(t, os.MkdirAll(litter, 0o755))
 	must(t, Sweep(t.Context(), complete(t, tiny()), dir, func(string) {}))
 	for _, w := range workers {
-		if w.alive() {
+		if w.Alive() {
 			t.Errorf("nginx's worker %d is left", w.PID)
 		}
 	}

@@ -255,9 +255,9 @@ func (up toyUp) order(t *testing.T, s *Stack) {
 	processes := s.running()
 	down(t, s)
 	got := slices.Clone(toyProcesses)
-	slices.SortFunc(got, func(a, b string) int { return processes[a].ended.Compare(processes[b].ended) })
+	slices.SortFunc(got, func(a, b string) int { return processes[a].Ended.Compare(processes[b].Ended) })
 	for _, name := range got {
-		if processes[name].ended.IsZero() {
+		if processes[name].Ended.IsZero() {
 			t.Errorf("the end of %s was not reported", name)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // baseRoom is the disk space that must be free beforehand, for a build and for
@@ -25,7 +26,7 @@ const undoWait = 30 * time.Second
 // also of ctx, nothing is left running. The caller must call Down on the Stack. ctx
 // covers only the start.
 func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
-	s := &Stack{options: o, dead: make(chan error, 16), procs: map[string]*process{}, from: map[string]int64{}}
+	s := &Stack{options: o, dead: make(chan error, 16), procs: map[string]*process.Child{}, from: map[string]int64{}}
 	if s.arena, err = a.Complete(); err != nil {
 		return nil, err
 	}
@@ -58,7 +59,8 @@ func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.control, err = newControl(ctx, s.dir.root, s.dir.path(logDir, supervisorLog), s.lock); err != nil {
+	if s.control, err = process.Launch(ctx, process.Options{Dir: s.dir.root, Env: os.Environ(), Log: s.dir.path(logDir, supervisorLog),
+		Lock: s.lock, Record: s.dir.path(processesFile)}); err != nil {
 		return nil, err
 	}
 	if err := s.come(ctx, st, m); err != nil {
@@ -167,7 +169,7 @@ func (s *Stack) come(ctx context.Context, st *state, m *manifest) error {
 		s.progress(err.Error() + ", choosing another one")
 		avoid[lost.Port] = true
 		for _, svc := range slices.Backward(s.arena.Services) {
-			if err := s.control.stop(ctx, svc.Name); err != nil {
+			if err := s.control.Stop(ctx, svc.Name); err != nil {
 				return err
 			}
 		}

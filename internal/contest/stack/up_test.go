@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -113,7 +114,7 @@ func checkUsers(t *testing.T, s *Stack) {
 func TestOutside(t *testing.T) {
 	s := bring(t, tiny(), Options{Dir: shared(t)})
 	for name, pids := range s.Groups() {
-		for _, p := range append(descendants(pids[0]), proc{PID: pids[0]}) {
+		for _, p := range append(process.Descendants(pids[0]), process.ID{PID: pids[0]}) {
 			fds, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.PID))
 			if err != nil || len(fds) == 0 {
 				t.Fatalf("%s: no open files are seen: %v", name, err)
@@ -145,7 +146,7 @@ func TestPinning(t *testing.T) {
 	}
 	s := bring(t, tiny(), Options{Dir: shared(t), StackCPUs: []int{cpu}})
 	for name, pids := range s.Groups() {
-		for _, p := range append(descendants(pids[0]), proc{PID: pids[0]}) {
+		for _, p := range append(process.Descendants(pids[0]), process.ID{PID: pids[0]}) {
 			b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID))
 			if err != nil {
 				t.Fatal(err)

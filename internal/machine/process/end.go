@@ -1,90 +1,107 @@
 package process
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"os"
 	"slices"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// An End is a process to end, together with its descendants.
+// An End is a process to end, together with its descendants: by its steps, then by SIGKILL.
 type End struct {
-	PID     int
-	Started uint64 // of Process: another process with this id is left alone
-	Signal  syscall.Signal
-	Wait    time.Duration // after which it is killed
-	// Others are further processes that end with it or are killed after it, as
-	// the script that would start it again.
-	Others []Other
+	ID
+	Steps []Step
+	// First are processes that are killed before, as a script that would start it again;
+	// Others end with it or are killed after it.
+	First, Others []ID
 }
 
-// An Other is a process of an End.
-type Other struct {
-	PID     int
-	Started uint64
-	First   bool // it is killed before the process itself
+// A Step is a signal, and the wait for its effect.
+type Step struct {
+	Signal syscall.Signal
+	Wait   time.Duration
 }
 
-// lastWait limits the wait for a killed process.
-const lastWait = 10 * time.Second
+const (
+	// familyWait is how long descendants may take to end after the process.
+	familyWait = 3 * time.Second
+	// lastWait limits the wait for a killed process. The kernel may not end it (a dead
+	// disk), and nothing must hang then.
+	lastWait = 10 * time.Second
+)
 
-// Do ends the process and returns when it and its descendants are gone.
-func (e End) Do() error {
-	h := host.Local{}
-	for _, o := range e.Others {
-		if o.First && same(h, o.PID, o.Started) {
-			_ = unix.Kill(o.PID, unix.SIGKILL)
+// Do ends the process and returns when it and its descendants are gone. When ctx ends,
+// what is left is killed at once.
+func (e End) Do(ctx context.Context) error {
+	for _, id := range e.First {
+		if err := id.Signal(unix.SIGKILL); err != nil {
+			return err
 		}
 	}
-	family := e.family(h)
-	if same(h, e.PID, e.Started) {
-		fd, err := unix.PidfdOpen(e.PID, 0)
-		if err != nil && !errors.Is(err, unix.ESRCH) {
-			return fmt.Errorf("ending process %d: %w", e.PID, err)
+	rest := append(slices.Concat(e.First, e.Others), Descendants(e.PID)...)
+	if !e.Alive() {
+		rest = slices.Concat(e.First, e.Others) // another process has its id
+	}
+	if err := EndAll(ctx, e.Steps, Listed([]ID{e.ID})); err != nil {
+		return err
+	}
+	var wait []Step
+	if len(e.Steps) > 0 {
+		wait = []Step{{Wait: familyWait}}
+	}
+	return EndAll(ctx, wait, Listed(rest))
+}
+
+// Listed lists those of some processes that still run.
+func Listed(ids []ID) func() ([]ID, error) {
+	return func() ([]ID, error) {
+		ids = slices.DeleteFunc(slices.Clone(ids), func(id ID) bool { return !id.Alive() })
+		return ids, nil
+	}
+}
+
+// EndAll ends processes until left lists none. Each gets the signal of each step; after the
+// last wait, or when ctx ends, all are killed. A step without a signal only waits.
+func EndAll(ctx context.Context, steps []Step, left func() ([]ID, error)) error {
+	var due time.Time // end of the current step
+	var now Step
+	told := map[ID]bool{}
+	hurry := ctx.Done()
+	for killed, pause := false, time.Millisecond; ; pause = min(2*pause, 10*time.Millisecond) {
+		ids, err := left()
+		if err != nil || len(ids) == 0 {
+			return err
 		}
-		if err == nil {
-			err = endOf(fd, e.Signal, e.Wait)
-			if err = errors.Join(err, unix.Close(fd)); err != nil {
-				return fmt.Errorf("ending process %d: %w", e.PID, err)
+		switch at := time.Now(); {
+		case at.Before(due):
+		case killed:
+			return fmt.Errorf("process %d does not end, not even killed", ids[0].PID)
+		case len(steps) > 0 && ctx.Err() == nil:
+			now, steps = steps[0], steps[1:]
+			due, told = at.Add(now.Wait), map[ID]bool{}
+		default:
+			now, killed, hurry = Step{unix.SIGKILL, lastWait}, true, nil
+			due, told = at.Add(now.Wait), map[ID]bool{}
+		}
+		for _, id := range ids {
+			if now.Signal == 0 || told[id] {
+				continue
 			}
+			told[id] = true
+			if err := id.Signal(now.Signal); err != nil {
+				return err
+			}
+			_ = id.Signal(unix.SIGCONT) // a stopped process handles signals only then
+		}
+		select {
+		case <-time.After(pause):
+		case <-hurry:
+			due = time.Time{}
 		}
 	}
-	wait := familyWait
-	if e.Signal == syscall.SIGKILL {
-		wait = 0
-	}
-	return endRest(h, family, wait)
-}
-
-func same(h host.Host, pid int, started uint64) bool {
-	p, err := ReadProcess(h, pid)
-	return err == nil && p.Started == started && p.State != 'Z' && p.State != 'X'
-}
-
-// endOf sends the signal, waits, and kills what did not end.
-func endOf(fd int, sig syscall.Signal, wait time.Duration) error {
-	if err := unix.PidfdSendSignal(fd, sig, nil, 0); err != nil {
-		if errors.Is(err, unix.ESRCH) {
-			return nil
-		}
-		return err
-	}
-	if Ended(fd, wait) {
-		return nil
-	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return err
-	}
-	if !Ended(fd, lastWait) {
-		return errors.New("it does not end, not even killed")
-	}
-	return nil
 }
 
 // Ended waits until the process of a descriptor has ended, at most for a time.
@@ -102,44 +119,6 @@ func Ended(fd int, wait time.Duration) bool {
 		}
 		if time.Now().After(end) {
 			return false
-		}
-	}
-}
-
-// family lists the descendants and the others of the process.
-func (e End) family(h host.Host) []Other {
-	out := slices.Clone(e.Others)
-	m, err := ReadMachine(h)
-	if err != nil {
-		return out
-	}
-	for _, p := range m.Family(e.PID) {
-		if p.PID != e.PID && p.PID != os.Getpid() {
-			out = append(out, Other{PID: p.PID, Started: p.Started})
-		}
-	}
-	return out
-}
-
-// familyWait is how long descendants may take to end after the process.
-const familyWait = 3 * time.Second
-
-// endRest waits for descendants and kills those that stay.
-func endRest(h host.Host, family []Other, wait time.Duration) error {
-	left := func() []Other {
-		return slices.DeleteFunc(family, func(o Other) bool { return !same(h, o.PID, o.Started) })
-	}
-	for end := time.Now().Add(wait); ; time.Sleep(5 * time.Millisecond) {
-		family = left()
-		switch {
-		case len(family) == 0:
-			return nil
-		case time.Now().After(end.Add(lastWait)):
-			return fmt.Errorf("process %d does not end, not even killed", family[0].PID)
-		case time.Now().After(end):
-			for _, o := range family {
-				_ = unix.Kill(o.PID, unix.SIGKILL)
-			}
 		}
 	}
 }

@@ -53,9 +53,10 @@ func Found(p *Process) (*Origin, error) {
 			o.Notes = append(o.Notes, fmt.Sprintf("limits of process %d: %v", p.PID, err))
 			break
 		}
-		o.Spec.Limits = append(o.Spec.Limits, Limit{r, l.Cur, l.Max})
+		o.Spec.Limits = append(o.Spec.Limits, Limit{r, l.Cur, l.Max, saysLimit(r, l.Cur)})
 	}
-	o.Spec.Umask, o.Spec.Cgroup = umaskOf(h, p.PID), cgroupOf(h, p.PID)
+	umask := umaskOf(h, p.PID)
+	o.Spec.Umask, o.Spec.Cgroup = &umask, cgroupOf(h, p.PID)
 	var set unix.CPUSet
 	if unix.SchedGetaffinity(p.PID, &set) == nil {
 		for cpu := range 1024 {
@@ -143,4 +144,13 @@ func reopened(p *Process, n int) (*os.File, string) {
 		return f, ""
 	}
 	return f, fmt.Sprintf("descriptor %d of process %d (%s) cannot be taken over: /dev/null stands for it after a restart", n, p.PID, to)
+}
+
+// saysLimit makes a limit of open files that the kernel refuses an error: a server without
+// it fails under load. Others may be refused.
+func saysLimit(resource int, soft uint64) string {
+	if resource != unix.RLIMIT_NOFILE {
+		return ""
+	}
+	return fmt.Sprintf("the limit of open files to %d", soft)
 }

@@ -45,13 +45,13 @@ func TestReplaceNginx(t *testing.T) {
 	if !slices.Equal(spec.Args[1:], args) {
 		t.Fatalf("found as %q", spec.Args)
 	}
-	pid, status, err := Replace(t.Context(), end, spec, files)
+	child, err := Replace(t.Context(), end, spec, files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = syscall.Kill(pid, syscall.SIGTERM)
-		<-status
+		_ = syscall.Kill(child.PID, syscall.SIGTERM)
+		<-child.Done
 	})
 	listens(t, address)
 }

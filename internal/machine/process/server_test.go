@@ -39,7 +39,7 @@ func foundAgain(t *testing.T, cmd *exec.Cmd) (Spec, [3]*os.File, *End) {
 		t.Fatal(err, o)
 	}
 	t.Cleanup(o.Close)
-	return o.Spec, o.Files, &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 10 * time.Second}
+	return o.Spec, o.Files, &End{ID: p.ID(), Steps: []Step{{syscall.SIGTERM, 10 * time.Second}}}
 }
 
 // eventually repeats an attempt for 20 seconds at most until it succeeds.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	MaybeKeep()
+	MaybeSupervise()
 	os.Exit(m.Run())
 }
 
@@ -61,26 +62,26 @@ func TestReplace(t *testing.T) {
 	}
 	defer o.Close()
 	spec, files := o.Spec, o.Files
-	end := &End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: 2 * time.Minute}
-	pid, status, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
+	end := &End{ID: p.ID(), Steps: []Step{{syscall.SIGTERM, 2 * time.Minute}}}
+	child, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same(host.Local{}, p.PID, p.Started) {
+	if p.ID().Alive() {
 		t.Error("the old process still runs")
 	}
 	waitFor(t, out, "started as first\nstarted as second")
-	now, err := ReadProcess(host.Local{}, pid)
+	now, err := ReadProcess(host.Local{}, child.PID)
 	if err != nil || now.Parent == os.Getpid() || now.Command() != p.Command() {
 		t.Errorf("%+v, %v", now, err)
 	}
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+	if err := syscall.Kill(child.PID, syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	select {
-	case how := <-status:
-		if how != "exit status 7" {
-			t.Errorf("it ended with %q", how)
+	case <-child.Done:
+		if child.Status != "exit status 7" {
+			t.Errorf("it ended with %q", child.Status)
 		}
 	case <-time.After(2 * time.Minute):
 		t.Error("the end of the process is not reported")
@@ -97,23 +98,30 @@ func TestHoldSurvives(t *testing.T) {
 	}
 	defer o.Close()
 	spec, files := o.Spec, o.Files
-	h, err := Hold(t.Context(), End{PID: p.PID, Started: p.Started, Signal: syscall.SIGKILL}, spec.WithEnv([]string{"WHO=kept"}), files)
+	h, err := Hold(t.Context(), &End{ID: p.ID()}, spec.WithEnv([]string{"WHO=kept"}), files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same(host.Local{}, p.PID, p.Started) {
+	if p.ID().Alive() {
 		t.Error("the old process still runs")
 	}
 	if b, err := os.ReadFile(out); err != nil || strings.Contains(string(b), "kept") {
 		t.Errorf("started before the word: %q, %v", b, err)
 	}
-	pid, _, err := h.started(t.Context()) // closes the pipe without a word, as the end of iikanji does
+	h.supervisor.release() // without a word, as the end of iikanji does
+	waitFor(t, out, "started as kept")
+	m, err := ReadMachine(host.Local{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, out, "started as kept")
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Error(err)
+	pid := 0
+	for _, now := range m.Processes {
+		if now.Command() == p.Command() && slices.Contains(m.Children(h.supervisor.cmd.Process.Pid), now) {
+			pid = now.PID
+		}
+	}
+	if pid == 0 || syscall.Kill(pid, syscall.SIGKILL) != nil {
+		t.Errorf("process %d cannot be killed", pid)
 	}
 }
 
@@ -135,10 +143,10 @@ func TestEndLeavesOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (End{PID: p.PID, Started: p.Started + 1, Signal: syscall.SIGKILL}).Do(); err != nil || !same(host.Local{}, p.PID, p.Started) {
+	if err := (End{ID: ID{p.PID, p.Started + 1}}).Do(t.Context()); err != nil || !p.ID().Alive() {
 		t.Errorf("a process that is another one was ended: %v", err)
 	}
-	if err := (End{PID: p.PID, Started: p.Started, Signal: syscall.SIGKILL}).Do(); err != nil {
+	if err := (End{ID: p.ID()}).Do(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -164,11 +172,11 @@ func TestEndKillsDescendants(t *testing.T) {
 	if len(family) < 2 {
 		t.Fatalf("a family of %d", len(family))
 	}
-	if err := (End{PID: family[0].PID, Started: family[0].Started, Signal: syscall.SIGTERM, Wait: 100 * time.Millisecond}).Do(); err != nil {
+	if err := (End{ID: family[0].ID(), Steps: []Step{{syscall.SIGTERM, 100 * time.Millisecond}}}).Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range family {
-		if same(host.Local{}, p.PID, p.Started) {
+		if p.ID().Alive() {
 			t.Errorf("%d (%s) still runs", p.PID, p.Command())
 		}
 	}

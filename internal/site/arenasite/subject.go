@@ -4,13 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
-	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -18,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/field"
-	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // A Subject is an arena that is up, as a site to tune.
@@ -94,17 +87,16 @@ func (s *Subject) Deaths() *field.Deaths { return s.deaths }
 
 // Kill implements field.Subject.
 func (s *Subject) Kill(ctx context.Context) error {
-	groups := s.Groups()
-	var pids []int
-	for _, name := range slices.Sorted(maps.Keys(groups)) {
-		for _, pid := range groups[name] {
-			pids = append(pids, append(childrenOf(pid), pid)...)
+	var all []process.ID
+	for _, pids := range s.Groups() {
+		for _, pid := range pids {
+			if id, err := process.IDOf(pid); err == nil { // else it has ended
+				all = append(append(all, process.Descendants(pid)...), id)
+			}
 		}
 	}
-	for _, pid := range pids {
-		if err := (host.Local{}).Signal(pid, syscall.SIGKILL); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			return fmt.Errorf("killing the services: %w", err)
-		}
+	if err := process.EndAll(ctx, nil, process.Listed(all)); err != nil {
+		return fmt.Errorf("killing the services: %w", err)
 	}
 	for len(s.Groups()) > 0 {
 		select {
@@ -114,25 +106,6 @@ func (s *Subject) Kill(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// childrenOf lists the direct children of all threads of a process.
-func childrenOf(pid int) []int {
-	h := host.Local{}
-	paths, _ := h.Glob(filepath.Join(h.ProcFolder(), strconv.Itoa(pid), "task", "*", "children")) // the pattern is well formed
-	var out []int
-	for _, p := range paths {
-		b, err := h.Read(p)
-		if err != nil {
-			continue
-		}
-		for word := range strings.FieldsSeq(string(b)) {
-			if n, err := strconv.Atoi(word); err == nil {
-				out = append(out, n)
-			}
-		}
-	}
-	return out
 }
 
 // Scenario returns the loader of the arena's own benchmarker for this stack.

@@ -86,14 +86,14 @@ const statusWait = 300 * time.Millisecond
 // lastStatus is how a process that iikanji started has ended, "" if unknown.
 func (r *running) lastStatus() string {
 	r.mu.Lock()
-	status := r.status
+	child := r.child
 	r.mu.Unlock()
-	if status == nil {
+	if child == nil {
 		return ""
 	}
 	select {
-	case text := <-status:
-		return text
+	case <-child.Done:
+		return child.Status
 	case <-time.After(statusWait):
 		return ""
 	}

@@ -204,13 +204,14 @@ func (s *Subject) await(ctx context.Context, r *running) error {
 func (r *running) ended() (string, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.status == nil {
+	if r.child == nil {
 		return "", false
 	}
 	select {
-	case status, ok := <-r.status:
-		r.status = nil
-		return status, ok && status != "exit status 0"
+	case <-r.child.Done:
+		child := r.child
+		r.child = nil
+		return child.Status, !child.OK
 	default:
 		return "", false
 	}

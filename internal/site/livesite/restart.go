@@ -91,25 +91,31 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	held := r.held
 	r.held = nil
 	r.mu.Unlock()
-	var pid int
-	var status <-chan string
-	if held != nil {
-		pid, status, err = held.Go(ctx, spec)
-	} else {
-		pid, status, err = process.Replace(ctx, r.endOf(syscall.SIGTERM), spec, r.origin.Files)
+	if held == nil {
+		if held, err = process.Hold(ctx, r.endOf(syscall.SIGTERM), spec, r.origin.Files); err != nil {
+			return err
+		}
 	}
+	if err := r.start(held, spec); err != nil {
+		return err
+	}
+	return s.forgetOriginals(r)
+}
+
+// start starts a process that was ended.
+func (r *running) start(held *process.Held, spec process.Spec) error {
+	child, err := held.Go(spec)
 	if err != nil {
 		return err
 	}
-	p, err := process.ReadProcess(s.host, pid)
+	p, err := process.ReadProcess(host.Local{}, child.PID)
 	if err != nil { // a daemon's first process may have ended already
 		p = nil
 	}
 	r.mu.Lock()
-	r.proc, r.status = p, status
-	r.mu.Unlock()
-	r.started = &spec
-	return s.forgetOriginals(r)
+	defer r.mu.Unlock()
+	r.proc, r.child, r.started = p, child, &spec
+	return nil
 }
 
 // bySignal has a process execute its program again, and returns when the processes that it
@@ -168,7 +174,7 @@ func (s *Subject) byParent(ctx context.Context, r *running) error {
 // endHere ends a process from this process.
 func endHere(ctx context.Context, e process.End) error {
 	done := make(chan error, 1)
-	go func() { done <- e.Do() }()
+	go func() { done <- e.Do(context.WithoutCancel(ctx)) }()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -306,7 +312,7 @@ func (s *Subject) kill(ctx context.Context, r *running) error {
 	if err != nil {
 		return err
 	}
-	held, err := process.Hold(ctx, *e, spec, r.origin.Files)
+	held, err := process.Hold(ctx, e, spec, r.origin.Files)
 	if err != nil {
 		return err
 	}

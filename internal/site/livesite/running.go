@@ -31,12 +31,12 @@ type running struct {
 	// restart reads and sets it.
 	filed int
 
-	mu     sync.Mutex
-	proc   *process.Process // nil while the service is down
-	since  time.Time        // the last start by iikanji; zero for none
-	asked  bool             // its end was asked for
-	held   *process.Handle  // not nil: the process was ended and waits to be started
-	status <-chan string    // how the process ended; nil for one that iikanji did not start
+	mu    sync.Mutex
+	proc  *process.Process // nil while the service is down
+	since time.Time        // the last start by iikanji; zero for none
+	asked bool             // its end was asked for
+	held  *process.Held    // not nil: the process was ended and waits to be started
+	child *process.Child   // the process that iikanji started; nil for none
 }
 
 // safes are scripts that start a database server again when it was killed.
@@ -151,11 +151,14 @@ func (r *running) endOf(sig syscall.Signal) *process.End {
 	if p == nil {
 		return nil
 	}
-	e := &process.End{PID: p.PID, Started: p.Started, Signal: sig, Wait: stopWait}
-	if r.script != nil {
-		// After SIGTERM of the server the script ends by itself; after SIGKILL it
-		// would start the server again.
-		e.Others = append(e.Others, process.Other{PID: r.script.PID, Started: r.script.Started, First: sig == syscall.SIGKILL})
+	e := &process.End{ID: p.ID()}
+	if sig != syscall.SIGKILL {
+		e.Steps = []process.Step{{Signal: sig, Wait: stopWait}}
+	}
+	if r.script != nil && sig == syscall.SIGKILL { // it would start the server again
+		e.First = []process.ID{r.script.ID()}
+	} else if r.script != nil { // it ends with the server
+		e.Others = []process.ID{r.script.ID()}
 	}
 	return e
 }

@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -326,21 +325,14 @@ func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 	if e == nil {
 		return &NotRunningError{r.Name, "its process, which has ended"}
 	}
-	e.Wait = databaseWait
-	held, err := process.Hold(ctx, *e, spec, r.origin.Files)
+	e.Steps[0].Wait = databaseWait
+	held, err := process.Hold(ctx, e, spec, r.origin.Files)
 	if err != nil {
 		return fmt.Errorf("stopping service %s: %w", r.Name, err)
 	}
 	done := do()
-	pid, status, err := held.Go(context.WithoutCancel(ctx), spec)
+	err = r.start(held, spec)
 	if err == nil {
-		p, gone := process.ReadProcess(host.Local{}, pid)
-		if gone != nil {
-			p = nil
-		}
-		r.mu.Lock()
-		r.proc, r.status = p, status
-		r.mu.Unlock()
 		err = n.s.await(context.WithoutCancel(ctx), r)
 		n.s.watch(r)
 	}

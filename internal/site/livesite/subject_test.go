@@ -27,7 +27,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	process.MaybeKeep()
+	process.MaybeSupervise()
 	os.Exit(m.Run())
 }
 

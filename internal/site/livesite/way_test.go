@@ -1,6 +1,7 @@
 package livesite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -58,6 +60,7 @@ http {
 
 func startPHP(t *testing.T) *phpSite {
 	t.Helper()
+	tier.Slow(t)
 	s := &phpSite{dir: t.TempDir(), address: servertest.FreeAddress(t), app: servertest.FreeAddress(t), work: t.TempDir()}
 	s.write(t, "fpm.conf", fpmConf)
 	s.write(t, "nginx.conf", nginxOfPHP)
@@ -88,7 +91,7 @@ require("http").createServer((q, r) => r.end("app")).listen(port, host);`)
 	t.Cleanup(func() {
 		for _, pids := range s.subject.Groups() {
 			if p, err := process.ReadProcess(host.Local{}, pids[0]); err == nil {
-				_ = (process.End{PID: p.PID, Started: p.Started, Signal: syscall.SIGTERM, Wait: time.Minute}).Do()
+				_ = (process.End{ID: p.ID(), Steps: []process.Step{{Signal: syscall.SIGTERM, Wait: time.Minute}}}).Do(context.Background())
 			}
 		}
 		if err := s.subject.Close(); err != nil {
