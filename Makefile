@@ -27,7 +27,7 @@ export GOFLAGS += -trimpath
 # time. The tests start hundreds of them.
 export GORACE = atexit_sleep_ms=10
 
-.PHONY: demo build install bench quick check soak lint test test-race test-load fuzz fuzz-grow setup setup-check clean
+.PHONY: demo build install bench quick check soak lint audit test test-race test-load fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -o bin/iikanji ./cmd/iikanji
@@ -36,17 +36,19 @@ demo: setup build
 	bin/iikanji bench isucondition $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
 
-quick:
+quick: lint
+	go test -short $(TESTFLAGS) ./...
+
+check: setup-check lint audit build test test-race test-load
+	@echo "make check: all passed"
+
+lint:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "gofmt: run gofmt -w on:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	$(STATICCHECK) ./...
-	go test -short $(TESTFLAGS) ./...
-
-check: setup-check quick lint build test test-race test-load
-	@echo "make check: all passed"
 
 # What is not about one package: the modules of the apps, dead code, vulnerabilities.
-lint:
+audit:
 	@scripts/apps.sh go mod tidy -diff
 	@scripts/apps.sh go vet ./...
 	@scripts/apps.sh $(STATICCHECK) ./...
