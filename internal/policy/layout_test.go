@@ -64,8 +64,8 @@ var layout = map[string][]string{
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                     // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
-	"internal/lang/goapp":                      {}, // the one typed view of a Go app
-	"internal/lang/sqltext":                    {}, // SQL by its tokens
+	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
+	"internal/lang/sqltext":                    {},                         // SQL by its tokens
 	"internal/lang/sqlschema":                  {"internal/lang/sqltext"},
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
@@ -75,10 +75,10 @@ var layout = map[string][]string{
 	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field", "internal/machine/process"}, // an arena's stack as a Subject
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat"},
-	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hoststat", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/sourcedb"},
-	"internal/lang/sourcedb":                   {},                                                                                                                                                                                                                                  // connections in the source of apps: an evaluator without I/O
-	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover"}, // a site that runs already as a Subject
-	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target"},                                                                                                                           // an outside benchmarker as a Loader
+	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hoststat", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/goapp", "internal/lang/settings"},
+	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                            // where an app connects to its database, by its settings: no I/O
+	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover"}, // a site that runs already as a Subject
+	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target"},                                                                                                                                                     // an outside benchmarker as a Loader
 	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/site/livesite"},
 	"internal/site/targettest":                 {}, // a small foreign site for tests
 	"internal/show/report":                     {"words", "internal/show/plain"},

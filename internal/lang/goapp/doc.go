@@ -4,6 +4,8 @@
 //   - edit.go applies edits of source text, with the imports that they need.
 //   - addition.go puts a package of ours into the module.
 //   - routes.go finds the routes and their handlers.
+//   - connections.go evaluates, without types, how the app spells its connections to
+//     databases of MySQL's family; evaluate.go runs its functions for that.
 //
 // Only Load has I/O. All else works on loaded source, or on texts.
 package goapp

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/settings"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -86,7 +87,7 @@ func (s *search) ownLogin() (login, bool) {
 	if err != nil || len(b) > maxEnvFile {
 		return login{}, false
 	}
-	values := EnvLines(string(b))
+	values := settings.Dotenv(string(b))
 	l := login{Login: host.Login{User: values["user"], Password: values["password"]}, where: "the account of " + path}
 	if l.Password != "" {
 		l.ref = target.Ref("file:" + path + ":password")

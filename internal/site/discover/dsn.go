@@ -1,15 +1,14 @@
 package discover
 
 import (
+	"cmp"
 	"net"
-	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"github.com/go-sql-driver/mysql"
-
+	"github.com/iikanji/iikanji/internal/lang/settings"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -24,30 +23,15 @@ type dsn struct {
 
 // parseDSN reads the forms of a DSN: that of go-sql-driver and mysql:// URLs.
 func parseDSN(text string) (dsn, bool) {
-	if u, err := url.Parse(text); err == nil && u.Host != "" && slices.Contains([]string{"mysql", "mysql2", "mariadb", "mysql+pymysql", "mysql+mysqldb", "mysql+mysqlconnector", "mysql+aiomysql"}, u.Scheme) {
-		d := dsn{address: u.Host, schema: strings.TrimPrefix(u.Path, "/")}
-		if u.Port() == "" {
-			d.address = net.JoinHostPort(u.Hostname(), "3306")
-		}
-		for _, name := range []string{"unix_socket", "socket", "socketPath"} {
-			if s := u.Query().Get(name); s != "" {
-				d.address = s
-			}
-		}
-		if u.User != nil {
-			d.user = u.User.Username()
-			d.password, _ = u.User.Password()
-		}
-		return d, true
-	}
-	if !strings.Contains(text, "/") || strings.Contains(text, "://") || !strings.Contains(text, "@") && !strings.Contains(text, "(") {
+	f := settings.Split(settings.Literal(text))
+	if !f.NamesEngine() || f["user"].Text == "" && !strings.Contains(text, "://") {
 		return dsn{}, false
 	}
-	c, err := mysql.ParseDSN(text)
-	if err != nil || c.Addr == "" || c.User == "" {
-		return dsn{}, false
+	d := dsn{user: f["user"].Text, password: f["password"].Text, schema: f["schema"].Text, address: f["socket"].Text}
+	if d.address == "" {
+		d.address = net.JoinHostPort(f["host"].Text, cmp.Or(f["port"].Text, "3306"))
 	}
-	return dsn{address: c.Addr, user: c.User, password: c.Passwd, schema: c.DBName}, true
+	return d, true
 }
 
 // dsnsOf lists the DSNs of an app: in its environment, its arguments, the
@@ -162,7 +146,7 @@ func (s *search) dsnsInFile(path string) []dsn {
 		return nil
 	}
 	var out []dsn
-	env := EnvLines(b)
+	env := settings.Dotenv(b)
 	for name, value := range env {
 		if d, ok := parseDSN(value); ok {
 			d.where = "file " + path + ", variable " + name
@@ -175,26 +159,6 @@ func (s *search) dsnsInFile(path string) []dsn {
 	if d, ok := composed(env, func(name string) target.Ref { return target.Ref("file:" + path + ":" + name) }); ok {
 		d.where = "file " + path
 		out = append(out, d)
-	}
-	return out
-}
-
-// EnvLines reads lines NAME=value, with "export" before them and quotes around
-// the value as in a shell.
-func EnvLines(text string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(text) {
-		line = strings.TrimPrefix(strings.TrimSpace(line), "export ")
-		name, value, ok := strings.Cut(line, "=")
-		name = strings.TrimSpace(name)
-		if !ok || name == "" || strings.ContainsAny(name, " \t#") {
-			continue
-		}
-		value = strings.TrimSpace(value)
-		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-			value = value[1 : n-1]
-		}
-		out[name] = value
 	}
 	return out
 }

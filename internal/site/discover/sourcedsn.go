@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/lang/sourcedb"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/lang/settings"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -25,14 +26,14 @@ var sources = map[iikanji.Engine][]string{
 
 // A layer is an environment from which an app's source reads variables.
 type layer struct {
-	sourcedb.Layer
+	settings.Layer
 	path string // of a file with lines NAME=value; "" for another environment
 }
 
 // layersOf are the environments of an app: that of the process, then the files with
 // variables near it.
 func (s *search) layersOf(svc *service) []layer {
-	own := layer{Layer: sourcedb.Layer{Name: "its environment", Values: map[string]string{}}}
+	own := layer{Layer: settings.Layer{Name: "its environment", Values: map[string]string{}}}
 	for _, kv := range svc.env {
 		if name, value, ok := strings.Cut(kv, "="); ok {
 			own.Values[name] = value
@@ -41,14 +42,14 @@ func (s *search) layersOf(svc *service) []layer {
 	out := []layer{own}
 	for _, path := range s.envFiles(svc) {
 		if b, ok := s.small(path); ok {
-			out = append(out, layer{sourcedb.Layer{Name: path, Values: EnvLines(b)}, path})
+			out = append(out, layer{settings.Layer{Name: path, Values: settings.Dotenv(b)}, path})
 		}
 	}
 	for _, dir := range near(svc) {
 		for _, name := range []string{"compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"} {
 			path := filepath.Join(dir, name)
 			if b, ok := s.small(path); ok {
-				out = append(out, layer{Layer: sourcedb.Layer{Name: path, Values: sourcedb.ComposeEnv(b)}})
+				out = append(out, layer{Layer: settings.Layer{Name: path, Values: settings.ComposeEnv(b)}})
 			}
 		}
 	}
@@ -107,8 +108,8 @@ func environmentFiles(unit string) []string {
 }
 
 // sourceFiles reads the files below a folder in which connections are looked for.
-func (s *search) sourceFiles(root string, names []string) []sourcedb.File {
-	var out []sourcedb.File
+func (s *search) sourceFiles(root string, names []string) []settings.File {
+	var out []settings.File
 	real, err := s.host.RealPath(root)
 	if err != nil {
 		return nil
@@ -116,21 +117,31 @@ func (s *search) sourceFiles(root string, names []string) []sourcedb.File {
 	all := 0
 	for _, path := range s.find(root, names...) {
 		rel, err := filepath.Rel(root, path)
-		if err != nil || !sourcedb.Reads(rel) {
+		if err != nil || !reads(rel) {
 			continue
 		}
 		info, err := s.host.Lstat(path)
-		if err != nil || !info.Mode().IsRegular() || info.Size() > sourcedb.MaxFile {
+		if err != nil || !info.Mode().IsRegular() || info.Size() > settings.MaxFile {
 			continue
 		}
-		if all += int(info.Size()); all > sourcedb.MaxAll || len(out) >= sourcedb.MaxFiles {
+		if all += int(info.Size()); all > settings.MaxAll || len(out) >= settings.MaxFiles {
 			break
 		}
 		if b, err := s.host.ReadBeneath(real, filepath.Join(real, rel)); err == nil {
-			out = append(out, sourcedb.File{Path: rel, Text: string(b)})
+			out = append(out, settings.File{Path: rel, Text: string(b)})
 		}
 	}
 	return out
+}
+
+// reads reports whether a file of an app is read for connections.
+func reads(rel string) bool {
+	return filepath.Ext(rel) == ".go" && !settings.IsTest(rel) || settings.Reads(rel)
+}
+
+// connections are those in the source of an app: of Go files, scripts and settings.
+func connections(files []settings.File, layers []settings.Layer) []settings.Connection {
+	return append(goapp.Connections(files, layers), settings.Read(files, layers)...)
 }
 
 // mostConnections bounds the connections of one app that are tried.
@@ -140,12 +151,12 @@ const mostConnections = 8
 // before what is guessed from the names of variables.
 func (s *search) sourceDSN(svc *service, root string, names []string) {
 	layers := s.layersOf(svc)
-	plain := make([]sourcedb.Layer, len(layers))
+	plain := make([]settings.Layer, len(layers))
 	for i, l := range layers {
 		plain[i] = l.Layer
 	}
 	var found []dsn
-	for _, c := range sourcedb.Read(s.sourceFiles(root, names), plain) {
+	for _, c := range connections(s.sourceFiles(root, names), plain) {
 		if !c.Complete() {
 			svc.asks = append(svc.asks, fmt.Sprintf("%s connects to a database, and %s cannot be known from it", filepath.Join(root, c.Where()), strings.Join(c.Missing(), " and ")))
 			continue
@@ -164,7 +175,7 @@ func (s *search) sourceDSN(svc *service, root string, names []string) {
 }
 
 // ofConnection is a connection of the source as a DSN, with the place of its password.
-func (s *search) ofConnection(svc *service, root string, c *sourcedb.Connection, layers []layer) dsn {
+func (s *search) ofConnection(svc *service, root string, c *settings.Connection, layers []layer) dsn {
 	path := filepath.Join(root, c.Path)
 	d := dsn{user: c.User.Value, password: c.Password.Value, schema: c.Schema.Value, where: fmt.Sprintf("source %s:%d", path, c.Line)}
 	if names := c.Variables(); len(names) > 0 {
@@ -227,7 +238,7 @@ func SourcePassword(h host.Host, path string) (string, bool) {
 			if root == "" || err != nil {
 				continue
 			}
-			for _, c := range sourcedb.Read(s.sourceFiles(root, names), nil) {
+			for _, c := range connections(s.sourceFiles(root, names), nil) {
 				if c.Path == rel && c.Password.Value != "" {
 					return c.Password.Value, true
 				}
@@ -270,7 +281,11 @@ func (s *search) questions() {
 	if slices.ContainsFunc(s.order, func(svc *service) bool { return svc.reached }) {
 		return
 	}
+	isDatabase := func(svc *service) bool { return svc.Role == iikanji.RoleDatabase }
 	for _, svc := range s.order {
+		if svc.App.Source != "" && len(svc.asks) == 0 && len(svc.dsns) == 0 && slices.ContainsFunc(s.order, isDatabase) {
+			s.todo("service %s: the app's database was not found in its environment, in the files with variables near it, or in %s: set database.user and database.password of the database that it uses", svc.Name, svc.App.Source)
+		}
 		for i, ask := range svc.asks {
 			if i == mostConnections {
 				break

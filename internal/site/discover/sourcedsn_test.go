@@ -98,7 +98,14 @@ func TestSourceQuestion(t *testing.T) {
 	if len(s.out.Todo) != 1 || !strings.Contains(s.out.Todo[0], filepath.Join(dir, "lib/db.js")+":2") || !strings.Contains(s.out.Todo[0], "DB_ADDRESS") || strings.Contains(s.out.Todo[0], "hush-7") {
 		t.Errorf("%q", s.out.Todo)
 	}
-	s.out.Todo, svc.reached = nil, true
+	s.out.Todo = nil
+	silent, other := asked(written(t, map[string]string{"package.json": "{}", "db.js": "module.exports = connect\n"}))
+	silent.order = append(silent.order, &service{Service: target.Service{Name: "db", Role: iikanji.RoleDatabase}})
+	silent.source(other)
+	if silent.questions(); len(silent.out.Todo) != 1 || !strings.Contains(silent.out.Todo[0], "the app's database was not found in its environment") {
+		t.Errorf("with source that says nothing: %q", silent.out.Todo)
+	}
+	svc.reached = true
 	if s.questions(); len(s.out.Todo) != 0 {
 		t.Errorf("with a database that answers: %q", s.out.Todo)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/lang/settings"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/discover"
@@ -116,7 +117,7 @@ func ofFileLine(path, name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value, ok := discover.EnvLines(string(b))[name]
+	value, ok := settings.Dotenv(string(b))[name]
 	if !ok {
 		return "", fmt.Errorf("%s has no line %s=", path, name)
 	}
