@@ -3,7 +3,6 @@ package iikanji
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // Topics of facts about SQL servers, with the contents of Key and Value. Value is
@@ -19,7 +18,6 @@ const (
 	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
 	TopicDirective   = "directive"   // Key the configuration's path, Value its text
 	TopicFileGroup   = "file_group"  // Key the name of the group, Value a FileGroup; Moves
-	TopicFileLock    = "file_lock"   // Key the service, Value a FileLockWait; Moves
 )
 
 // TypicalSuffix ends the Key of the fact of a query plan whose statement has a time
@@ -143,19 +141,6 @@ type FileGroup struct {
 	PageSize Bytes  `json:"page_size"`     // of the largest file
 	Largest  string `json:"largest"`       // its path
 	LargeAs  Bytes  `json:"largest_size"`
-}
-
-// A FileLockWait is the time for which processes waited for locks of whole files
-// (flock) in the folders of a service, from samples of /proc/locks.
-type FileLockWait struct {
-	Waited  time.Duration `json:"waited_ns"` // of all waiting threads together
-	Samples int64         `json:"samples"`
-	Seen    int64         `json:"seen"`            // samples with a waiting thread
-	Most    int64         `json:"most"`            // threads that waited in one sample
-	Files   int           `json:"files"`           // that a thread waited for
-	Worst   string        `json:"worst,omitempty"` // the path with the longest wait
-	Reads   int64         `json:"reads,omitempty"` // waits for a shared lock among all waits in the samples
-	Writes  int64         `json:"writes,omitempty"`
 }
 
 // A Dialect is the product and version of an SQL server. They determine its

@@ -15,7 +15,7 @@ var rules = []Rule{
 	robotLoad, pagesInVarnish, pagesInNginx, needlessDrops, walkingCommands, shortCacheConnections, fullCache,
 	cacheConnectionLimit, missingIndex, needlessIndex, unusableIndex, missingSpatialIndex, temporaryTableOnDisk,
 	wholeHistory, draggedBlob, countForExistence, nPlusOneStatements, prepareChurn, costlyCommits, lockWaits,
-	deadlocked, singleRowInserts, deepOffset, noPrimaryKey, idsFromTable, lockFiles, countBesideList,
+	deadlocked, singleRowInserts, deepOffset, noPrimaryKey, idsFromTable, countBesideList,
 	repeatedAggregate, rangesOfMenu, sqliteSyncs, sqliteTrace, statementsBesideBlob, listLongerThanPage,
 	counterPerRequest, unreachedPage, smallBufferPool, smallRedoLog, uselessQueryCache, connectionLimit,
 	staleStatistics, excessDurability, unreadBinaryLog, smallTableCache, doublewriteBuffer, shortConnections,
@@ -69,7 +69,7 @@ func causesOf(rules []Rule, in Input) map[iikanji.Code]Cause {
 			out[c.Code] = c
 		}
 	}
-	timed := in.statementSeconds()+in.LockFileSeconds() > 0
+	timed := in.statementSeconds() > 0
 	for _, l := range in.Levers {
 		c := l.Cause
 		if !timed { // the time of its functions is all that is known

@@ -16,7 +16,6 @@ type heat struct {
 	share    float64 // of all seconds of that sort
 	rows     float64 // that one execution of its statements read or sent; 0 if unknown
 	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
-	waited   float64 // seconds of waits for lock files that its statements cause at most
 	evidence []iikanji.Evidence
 }
 
@@ -41,7 +40,6 @@ func (v *view) statementHeat(s leverSite) heat {
 	count, sent, read, took, left := 0.0, 0.0, 0.0, 0.0, 0.0
 	seen := map[string]bool{}
 	for _, w := range v.databases {
-		own := took
 		for _, d := range w.digests {
 			if d.Query == nil || seen[w.self.Name+d.Query.Digest] || !s.sends(d) {
 				continue
@@ -55,8 +53,6 @@ func (v *view) statementHeat(s leverSite) heat {
 			h.evidence = append(h.evidence, iikanji.Evidence{Source: "digest " + d.Query.Digest,
 				Text: fmt.Sprintf("%s executions, %.1f s, %s rows sent", people(float64(d.Count)), d.Total.Seconds(), people(float64(d.Query.Sent)))})
 		}
-		waited, evidence := w.heldFor(took - own)
-		h.waited, h.evidence = h.waited+waited, append(h.evidence, evidence...)
 	}
 	if v.seconds > 0 {
 		h.share = took / v.seconds
@@ -311,7 +307,7 @@ func (v *view) savedOf(s leverSite) iikanji.Range {
 		out = between(s.heat.left, share.Lo, share.Hi)
 	}
 	if s.lever.Of == iikanji.OfStatements {
-		out.Hi = round(out.Hi + (s.heat.reading+s.heat.waited)*share.Hi)
+		out.Hi = round(out.Hi + s.heat.reading*share.Hi)
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func (in Input) usedByApps() (sum float64) {
 
 // budget is how many seconds of the binding resource the run used, an upper
 // bound of every gain. Where neither the CPU nor the pool is the limit, it is
-// the time of all cores, or of all statements and waits for lock files if that is
+// the time of all cores, or of all statements if that is
 // more; 0 when unknown.
 func (v *view) budget(b Binding) float64 {
 	run := v.in.Run
@@ -113,7 +113,7 @@ func (v *view) budget(b Binding) float64 {
 	case b.Resource == "pool":
 		return run.Took.Seconds()
 	}
-	return max(v.seconds+v.in.LockFileSeconds(), run.Took.Seconds()*float64(max(1, run.Place.Cores)))
+	return max(v.seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
 }
 
 // usedBy is the CPU time of a service in seconds, of all services of the stack

@@ -15,7 +15,7 @@ var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
 	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
 	iikanji.TopicSelectivity: iikanji.RoleDatabase, iikanji.TopicLockWait: iikanji.RoleDatabase, iikanji.TopicDeadlock: iikanji.RoleDatabase,
-	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase, iikanji.TopicFileLock: iikanji.RoleDatabase,
+	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
 	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
 	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
 	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, iikanji.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,

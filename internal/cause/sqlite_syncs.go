@@ -17,7 +17,7 @@ var sqliteSyncs = Declare(PerDatabase, findSqliteSyncs,
 
 // findSqliteSyncs reports as an option what a weaker durability promise of SQLite files saves:
 // each commit syncs the journal and the file. The saving of a change of the app (DB116)
-// is subtracted. Waits for lock files are added: their holders wait for the disk.
+// is subtracted.
 func findSqliteSyncs(v *view) []iikanji.Finding {
 	c := v.commitCost()
 	if !c.files || c.weight() < leastCommitShare*v.seconds {
@@ -28,11 +28,9 @@ func findSqliteSyncs(v *view) []iikanji.Finding {
 		n, took = c.commits, c.seconds
 	}
 	gain := between(c.weight()*(1-(commitLeast+commitMost)/2), 0.5, 1)
-	waited, held := v.heldFor(gain.Hi)
-	gain.Hi = round(gain.Hi + waited)
 	return []iikanji.Finding{{Code: "DB131", Where: "synchronous",
 		Claim:    fmt.Sprintf("commits in SQLite files wait %.1f s for the disk, %.1f ms each: an option if a power cut may lose the last commits", took, 1000*took/max(1, n)),
-		Evidence: append(append(c.evidence(), iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), took)}), held...),
+		Evidence: append(c.evidence(), iikanji.Evidence{Source: "digests", Text: fmt.Sprintf("%s commits, %s writes, %.2f s", people(c.commits), people(c.writes), took)}),
 		Gain:     gain,
 		Remedies: v.onApps("appenv", "open the files with synchronous = OFF: syncs are left to the operating system (promise: durability)", map[string]string{"sqlite": "synchronous=OFF"}),
 	}}

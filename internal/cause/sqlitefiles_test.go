@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -116,52 +115,5 @@ func TestNotYet(t *testing.T) {
 		if len(got) != want || want == 1 && got[0].Gain.Hi != 0 {
 			t.Errorf("%d requests in 9 s: %+v", count, got)
 		}
-	}
-}
-
-// TestLockFileOfWriters: the waits for lock files are credited to what shortens the
-// statements of their holders, by the share of these in the time of the files'
-// statements, unless the CPU is the limit.
-func TestLockFileOfWriters(t *testing.T) {
-	place := codePlace("APP204", "drop", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
-	gains := func(waited time.Duration, busy float64) (writer, syncs iikanji.Range, in cause.Input) {
-		in = filesInput(place)
-		in.Run.Usage[0].Share = busy
-		if waited > 0 {
-			wait, err := json.Marshal(iikanji.FileLockWait{Waited: waited, Seen: 100, Samples: 200, Writes: 900, Files: 2, Most: 9, Worst: "/db/1.lock"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicFileLock, Key: "tenants", Value: string(wait)})
-		}
-		all, err := cause.All(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range all {
-			switch f.Code {
-			case "APP204":
-				writer = f.Gain
-			case "DB131":
-				syncs = f.Gain
-			}
-		}
-		return writer, syncs, in
-	}
-	before, syncs, _ := gains(0, 0.4)
-	after, later, in := gains(50*time.Second, 0.4)
-	if math.Abs(after.Hi-before.Hi-0.9*0.6*50) > 0.1 || after.Lo != before.Lo { // 60 of 100 s, of which at most 90 % are saved
-		t.Errorf("the writer's gain is %+v, without waits %+v", after, before)
-	}
-	if later.Hi-syncs.Hi < 10 || later.Hi-syncs.Hi > 30 || later.Lo != syncs.Lo {
-		t.Errorf("the gain of fewer syncs is %+v, without waits %+v", later, syncs)
-	}
-	if got := in.LockFileSeconds(); got != 50 {
-		t.Errorf("%v s of waits, want 50", got)
-	}
-	before, syncs, _ = gains(0, 0.9)
-	after, later, in = gains(50*time.Second, 0.9)
-	if in.Binding().Resource != "cpu" || after != before || later != syncs || in.LockFileSeconds() != 0 {
-		t.Errorf("the limit is %+v: the writer's gain is %+v (%+v without waits), of fewer syncs %+v (%+v)", in.Binding(), after, before, later, syncs)
 	}
 }

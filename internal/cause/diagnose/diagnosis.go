@@ -90,7 +90,7 @@ func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	}
 	d.Databases, d.Executors = in.Databases(), in.StatementServices()
 	d.QueryPlans = queryPlansOf(known, in.Profiles)
-	d.Statements = d.Statements*in.StatementWeight() + in.LockFileSeconds()
+	d.Statements = d.Statements * in.StatementWeight()
 	var err error
 	d.Findings, err = cause.All(in)
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))

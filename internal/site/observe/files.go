@@ -18,7 +18,7 @@ import (
 )
 
 // A filesWatch observes the SQLite files of a service during the load: the statements,
-// from the trace that the app writes, and the waits for locks of whole files.
+// from the trace that the app writes.
 //
 // SQLite is a library within the app. It logs and counts nothing by itself, and nothing
 // can be turned on from outside: without a trace of the app there are no statements.
@@ -32,8 +32,7 @@ type filesWatch struct {
 	growing *growingLog
 	from    int64        // where the load begins in the trace
 	log     *lines.Input // as long as it was when the load ended
-	locks   *fileLocks
-	err     error // the first of the sensor
+	err     error        // the first of the sensor
 }
 
 // filesWatches are the services of a target that are SQLite files.
@@ -41,9 +40,7 @@ func filesWatches(w Watched) []*filesWatch {
 	var out []*filesWatch
 	for _, s := range w.Target.WithEngine(iikanji.EngineSQLite) {
 		if len(s.Files) > 0 {
-			f := &filesWatch{service: s, host: w.host(s.Host), path: s.LogPath("slow"), passive: w.Passive}
-			f.locks = newFileLocks(f.host, s.Files)
-			out = append(out, f)
+			out = append(out, &filesWatch{service: s, host: w.host(s.Host), path: s.LogPath("slow"), passive: w.Passive})
 		}
 	}
 	return out
@@ -55,22 +52,21 @@ func (f *filesWatch) note(err error) {
 	}
 }
 
-// begin notes where the trace stands, and starts the samples of locks.
+// begin notes where the trace stands.
 func (f *filesWatch) begin() {
-	if f.path != "" {
-		from, err := size(f.host, f.path)
-		if errors.Is(err, fs.ErrNotExist) { // the app makes it with its first statement
-			err = nil
-		}
-		f.from = from
-		f.note(err)
+	if f.path == "" {
+		return
 	}
-	f.locks.begin()
+	from, err := size(f.host, f.path)
+	if errors.Is(err, fs.ErrNotExist) { // the app makes it with its first statement
+		err = nil
+	}
+	f.from = from
+	f.note(err)
 }
 
 // end opens the trace, which fixes where it ends.
 func (f *filesWatch) end() {
-	f.locks.end()
 	if f.path == "" {
 		return
 	}
@@ -136,7 +132,6 @@ func proveTrace(p *iikanji.Profile, began, ended time.Time, err error) Sensor {
 
 // close closes what is open.
 func (f *filesWatch) close() error {
-	f.locks.end()
 	if f.log != nil {
 		return f.log.Close()
 	}

@@ -9,17 +9,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
-	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// A tenantApp uses SQLite as the apps of contests do: a file per tenant, a lock file
-// for each, and a trace of the statements.
+// A tenantApp uses SQLite as the apps of contests do: a file per tenant, and a trace of
+// the statements.
 type tenantApp struct {
 	dir   string
 	trace *os.File
@@ -60,22 +58,8 @@ func (a *tenantApp) file(id int) string {
 	return filepath.Join(a.dir, "tenants", fmt.Sprintf("%d.db", id))
 }
 
-// ranking reads a ranking under the exclusive lock of the tenant, and keeps the lock
-// for a while.
-func (a *tenantApp) ranking(t *testing.T, id int, hold time.Duration) {
-	lock, err := os.OpenFile(a.file(id)[:len(a.file(id))-3]+".lock", os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer lock.Close()
-	for err = syscall.EINTR; err == syscall.EINTR; {
-		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX)
-	}
-	if err != nil {
-		t.Error(err)
-		return
-	}
+// ranking reads a ranking, and waits a while.
+func (a *tenantApp) ranking(t *testing.T, id int, wait time.Duration) {
 	db, err := sql.Open("sqlite", "file:"+a.file(id)+"?mode=ro")
 	if err != nil {
 		t.Error(err)
@@ -103,7 +87,7 @@ func (a *tenantApp) ranking(t *testing.T, id int, hold time.Duration) {
 	if err != nil {
 		t.Error(err)
 	}
-	time.Sleep(hold)
+	time.Sleep(wait)
 }
 
 func (a *tenantApp) watched() Watched {
@@ -151,7 +135,7 @@ func slowSensor(t *testing.T, ob *Observation) Sensor {
 }
 
 // TestSQLiteFiles observes an app with a file per tenant: statements, tables, query
-// plan, waits for lock files, and the index that is missing.
+// plan, and the index that is missing.
 func TestSQLiteFiles(t *testing.T) {
 	a := newTenantApp(t)
 	a.ranking(t, 1, 0) // before the load: not in the profile
@@ -184,11 +168,6 @@ func TestSQLiteFiles(t *testing.T) {
 		if !strings.Contains(facts[topic], want) {
 			t.Errorf("fact %s: %s, want %s", topic, facts[topic], want)
 		}
-	}
-	var waits iikanji.FileLockWait
-	if err := json.Unmarshal([]byte(facts[iikanji.TopicFileLock]), &waits); err != nil || waits.Waited < 200*time.Millisecond || waits.Most < 1 || waits.Most > 2 ||
-		waits.Files != 1 || waits.Worst != filepath.Join(a.dir, "tenants", "1.lock") || waits.Writes == 0 || waits.Reads != 0 {
-		t.Errorf("waits for locks: %s, %v", facts[iikanji.TopicFileLock], err)
 	}
 	at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == "DB101" })
 	if at < 0 {
@@ -228,53 +207,4 @@ func TestSQLiteBlind(t *testing.T) {
 	if slices.ContainsFunc(fs, func(f iikanji.Finding) bool { return strings.HasPrefix(string(f.Code), "DB") }) {
 		t.Errorf("findings from a red sensor: %v", codes(fs))
 	}
-}
-
-func TestFlockWaiter(t *testing.T) {
-	for _, c := range []struct {
-		line   string
-		inode  uint64
-		shared bool
-		ok     bool
-	}{
-		{"7: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF", 0, false, false},
-		{"7: -> FLOCK  ADVISORY  WRITE 4243 08:01:131 0 EOF", 131, false, true},
-		{"7: -> FLOCK  ADVISORY  READ 4243 00:2b:99 0 EOF", 99, true, true},
-		{"8: -> POSIX  ADVISORY  WRITE 4243 08:01:131 0 EOF", 0, false, false},
-		{"8: -> FLOCK", 0, false, false},
-		{"8: -> FLOCK ADVISORY WRITE 1 x:y:z 0 EOF", 0, false, false},
-	} {
-		if w, ok := flockWaiter(c.line); ok != c.ok || ok && (w.inode != c.inode || w.shared != c.shared || w.lock != c.line[:2]) {
-			t.Errorf("%s: %+v %v", c.line, w, ok)
-		}
-	}
-}
-
-// TestLockListedTwice: the kernel lists a lock again with another number if others begin
-// while it makes the file. Each of its waiting threads counts once.
-func TestLockListedTwice(t *testing.T) {
-	l := newFileLocks(host.Local{}, nil)
-	l.paths = map[uint64]string{131: "/data/1.lock", 132: "/data/2.lock"}
-	l.add("7: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
-		"7: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
-		"7:  -> FLOCK  ADVISORY  READ 4242 08:01:131 0 EOF\n"+
-		"8: FLOCK  ADVISORY  WRITE 4243 08:01:132 0 EOF\n"+
-		"8: -> FLOCK  ADVISORY  WRITE 4243 08:01:132 0 EOF\n"+
-		"9: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n"+
-		"9: -> FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF\n", time.Second)
-	want := iikanji.FileLockWait{Waited: 3 * time.Second, Samples: 1, Seen: 1, Most: 3, Reads: 1, Writes: 2}
-	if l.sum != want || l.waited["/data/1.lock"] != 2*time.Second || l.waited["/data/2.lock"] != time.Second {
-		t.Errorf("%+v %v, want %+v", l.sum, l.waited, want)
-	}
-}
-
-func FuzzFlockWaiter(f *testing.F) {
-	f.Add("7: -> FLOCK  ADVISORY  WRITE 4243 08:01:131 0 EOF")
-	f.Fuzz(func(t *testing.T, line string) {
-		l := newFileLocks(host.Local{}, nil)
-		l.add(line, time.Millisecond)
-		if l.sum.Waited != 0 {
-			t.Errorf("a wait for a file that is in no folder: %q", line)
-		}
-	})
 }

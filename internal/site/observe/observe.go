@@ -230,9 +230,6 @@ func (o *Observer) end(ctx context.Context) {
 	for _, d := range o.databases {
 		o.seen = append(o.seen, d.locks.end(ctx)...)
 	}
-	for _, f := range o.files {
-		o.seen = append(o.seen, f.locks.facts(f.service.Name)...)
-	}
 	for _, h := range o.hosts {
 		h.end()
 	}
