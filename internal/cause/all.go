@@ -16,7 +16,7 @@ var rules = []Rule{
 	cacheConnectionLimit, missingIndex, needlessIndex, unusableIndex, missingSpatialIndex, temporaryTableOnDisk,
 	wholeHistory, draggedBlob, countForExistence, nPlusOneStatements, prepareChurn, costlyCommits, lockWaits,
 	deadlocked, singleRowInserts, deepOffset, noPrimaryKey, idsFromTable, countBesideList,
-	repeatedAggregate, rangesOfMenu, sqliteSyncs, sqliteTrace, statementsBesideBlob, listLongerThanPage,
+	repeatedAggregate, rangesOfMenu, sqliteSyncs, statementsBesideBlob, listLongerThanPage,
 	counterPerRequest, unreachedPage, smallBufferPool, smallRedoLog, uselessQueryCache, connectionLimit,
 	staleStatistics, excessDurability, unreadBinaryLog, smallTableCache, doublewriteBuffer, shortConnections,
 	poolSize, codePlaces, tooFewProcesses, tooManyProcesses, moreThreadsThanConnections,

@@ -23,12 +23,11 @@ type wanted struct {
 	SQLite pragmas `arg:"sqlite" help:"settings of each connection to SQLite files, joined by &: synchronous (OFF, NORMAL, FULL, EXTRA) and journal_mode (DELETE, TRUNCATE, PERSIST), as synchronous=OFF"`
 	Pool   int     `arg:"pool" range:"1,10000" help:"how many connections to the database may be open at least, and stay open when idle; a higher limit stays"`
 	Log    string  `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
-	Trace  string  `arg:"trace" oneof:"off" help:"off: the variable that names the trace of the SQLite statements becomes empty"`
 }
 
 // Validate refuses a remedy without arguments.
 func (w *wanted) Validate() error {
-	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 && w.Trace == "" {
+	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 {
 		return errors.New("no argument is given")
 	}
 	return nil
@@ -51,7 +50,6 @@ func (w *wanted) Refine(act *change.Act) {
 		{w.Pool > 0, change.Belief{Chance: 0.5, Gain: 0.10}},
 		{w.quiet(), change.Belief{Chance: 0.5, Gain: 0.05}},
 		{len(w.SQLite) > 0, change.Belief{Chance: 0.7, Gain: 0.20}},
-		{w.Trace != "", change.Belief{Chance: 0.5, Gain: 0.05}},
 	} {
 		if b.asked && b.belief.Product() > act.Belief.Product() {
 			act.Belief = b.belief
@@ -59,9 +57,6 @@ func (w *wanted) Refine(act *change.Act) {
 	}
 	if w.quiet() {
 		act.Blinds = []iikanji.Source{iikanji.Errors}
-	}
-	if w.Trace != "" {
-		act.Blinds = append(act.Blinds, iikanji.Slow)
 	}
 }
 

@@ -126,9 +126,6 @@ func (w *wanted) weakened(now map[string]string) []iikanji.Promise {
 	if w.quiet() {
 		all = append(all, promise.QuietApp()...)
 	}
-	if w.Trace != "" {
-		all = append(all, iikanji.Observability)
-	}
 	return promise.Join(all)
 }
 
@@ -152,9 +149,6 @@ func (w *wanted) says() string {
 	}
 	if w.quiet() {
 		parts = append(parts, "no debug log and no line per request")
-	}
-	if w.Trace != "" {
-		parts = append(parts, "no trace of SQLite statements")
 	}
 	return strings.Join(parts, ", ")
 }

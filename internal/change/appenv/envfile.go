@@ -1,7 +1,6 @@
 package appenv
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
@@ -53,31 +51,6 @@ func (e *environment) set(w *wanted) error {
 		if err := e.put(name, w.Env[name]); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// withoutTrace empties the variables whose value is the file to which the app writes
-// its trace of SQLite statements.
-func (e *environment) withoutTrace(s *change.Site) error {
-	traces := map[string]bool{}
-	for _, svc := range s.Target.WithEngine(iikanji.EngineSQLite) {
-		for _, l := range svc.Logs {
-			traces[l.Path] = traces[l.Path] || l.Kind == "slow"
-		}
-	}
-	found := false
-	for _, name := range slices.Sorted(maps.Keys(e.now)) {
-		if !traces[e.now[name]] {
-			continue
-		}
-		found = true
-		if err := e.put(name, ""); err != nil {
-			return err
-		}
-	}
-	if !found {
-		return errors.New("no variable of the app names the trace of a SQLite service")
 	}
 	return nil
 }

@@ -39,11 +39,6 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := env.set(w); err != nil {
 		return nil, err
 	}
-	if w.Trace != "" {
-		if err := env.withoutTrace(s); err != nil {
-			return nil, err
-		}
-	}
 	src, err := w.inSource(s, svc, env)
 	if err != nil {
 		return nil, err

@@ -1,14 +1,12 @@
 package appenv
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
@@ -185,24 +183,6 @@ func TestSQLiteRefused(t *testing.T) {
 		if err := new(pragmas).UnmarshalText([]byte(bad)); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
-	}
-}
-
-// TestTrace: the variable of the trace becomes empty, and no other one.
-func TestTrace(t *testing.T) {
-	s := sourceSite(t, map[string]string{"main.go": plainApp}, "TRACE_FILE=/log/trace.json", "OTHER=/log/error.log", "SLOW=/log/slow.log")
-	s.Target.Services = append(s.Target.Services, iikanji.Service{Name: "files", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite,
-		Logs: []iikanji.Log{{Kind: "slow", Path: "/log/trace.json"}, {Kind: "error", Path: "/log/error.log"}}})
-	c, err := change.Plan(t.Context(), s, remedy(map[string]string{"trace": "off"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := edited(c)["app.env"]; !strings.HasSuffix(got, "app.\nTRACE_FILE=\n") || len(c.Weakens) != 1 || c.Weakens[0] != iikanji.Observability {
-		t.Errorf("%q weakens %v", got, c.Weakens)
-	}
-	s = sourceSite(t, map[string]string{"main.go": plainApp}, "TRACE_FILE=/log/trace.json")
-	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"trace": "off"})); err == nil || errors.Is(err, change.ErrNothing) {
-		t.Errorf("without SQLite files: %v", err)
 	}
 }
 
