@@ -31,6 +31,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
@@ -101,7 +102,7 @@ type trials struct {
 	load       time.Duration
 	say        func(string)
 	cheats     []cheat
-	candidates []tune.Candidate
+	candidates []search.Candidate
 }
 
 func newTrials(p *arenasite.Subject, h *history.History, load time.Duration, only string, say func(string)) (*trials, error) {
@@ -131,7 +132,7 @@ func newTrials(p *arenasite.Subject, h *history.History, load time.Duration, onl
 			return nil, err
 		}
 		t.cheats = append(t.cheats, c)
-		t.candidates = append(t.candidates, tune.Candidate{Remedy: r, Code: "APP101", Claim: "planted"})
+		t.candidates = append(t.candidates, search.Candidate{Remedy: r, Code: "APP101", Claim: "planted"})
 	}
 	cpus, err := bench.AllowedCPUs()
 	if err != nil {
@@ -147,8 +148,8 @@ func newTrials(p *arenasite.Subject, h *history.History, load time.Duration, onl
 func (t *trials) search(ctx context.Context) (*tune.Outcome, error) {
 	acts := &change.Executor{Hands: t.site, Journal: t.history, Policy: t.site.Target.Policy}
 	u := &tune.Tuner{Field: t, Site: t.site, Acts: acts, History: t.history, Now: time.Now, Say: t.say,
-		Options: tune.TuneOptions{Short: t.load, Full: t.load, Watch: t.load, Pairs: 2, Seed: 1},
-		Propose: func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
+		Options: search.Options{Short: t.load, Full: t.load, Watch: t.load, Pairs: 2, Seed: 1},
+		Propose: func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []search.Attempt) ([]search.Candidate, error) {
 			return t.candidates, nil
 		}}
 	out, err := u.Tune(ctx)

@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/proof/propose"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // A proposal is a change that a team made and had to take back.
@@ -88,8 +88,8 @@ func answerQuestion(in io.Reader, out io.Writer) error {
 
 // ask starts this program as a proposer and sends it a question, in the same way
 // as the tune command does with an external proposer.
-func ask(site *change.Site) func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []tune.Attempt) ([]tune.Candidate, error) {
-	return func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, _ []tune.Attempt) ([]tune.Candidate, error) {
+func ask(site *change.Site) func(context.Context, *diagnose.Diagnosis, []iikanji.Fact, []search.Attempt) ([]search.Candidate, error) {
+	return func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, _ []search.Attempt) ([]search.Candidate, error) {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, fmt.Errorf("finding this program: %w", err)
@@ -98,9 +98,9 @@ func ask(site *change.Site) func(context.Context, *diagnose.Diagnosis, []iikanji
 		if err != nil {
 			return nil, err
 		}
-		var out []tune.Candidate
+		var out []search.Candidate
 		for _, a := range answers {
-			out = append(out, tune.Candidate{Remedy: a.Remedy, Code: a.Answers, Claim: "planted"})
+			out = append(out, search.Candidate{Remedy: a.Remedy, Code: a.Answers, Claim: "planted"})
 		}
 		return out, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
@@ -59,14 +59,14 @@ func (r *result) add(arena string, out *held) {
 		}
 		t := trialResult{Arena: arena, Name: p.name, Reported: p.reported, Says: p.remedy.Says, Call: "no verdict", NotTried: neverHeld}
 		for _, a := range out.Attempts {
-			if a.Key == (tune.Candidate{Remedy: p.remedy}).Key() {
+			if a.Key == (search.Candidate{Remedy: p.remedy}).Key() {
 				t.take(a, out.scores)
 			}
 		}
 		r.Trials = append(r.Trials, t)
 	}
 	for _, a := range out.Attempts { // a change that was parked alone may have been tried in a bundle
-		if a.Remedy.Kind == "bundle" {
+		if a.Candidate.Remedy.Kind == "bundle" {
 			t := trialResult{Arena: arena, Name: "what was parked, together"}
 			t.take(a, out.scores)
 			r.Trials = append(r.Trials, t)
@@ -75,7 +75,7 @@ func (r *result) add(arena string, out *held) {
 }
 
 // take records the outcome of a proposal's trial; a later one replaces it.
-func (t *trialResult) take(a tune.Attempt, scores map[iikanji.RunID]float64) {
+func (t *trialResult) take(a search.Attempt, scores map[iikanji.RunID]float64) {
 	t.Says, t.Verdict, t.Runs, t.Parked, t.NotTried = a.Says, a.Verdict, a.Runs, a.Parked, a.Skipped
 	t.Kept, t.Scores = a.Verdict.Call == iikanji.Keep, [][2]float64{}
 	if v := a.Verdict; len(v.Base) == len(v.Tried) { // after the fast lane, Base and Tried are two groups instead

@@ -22,6 +22,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/propose"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
@@ -225,7 +226,7 @@ func TestProposer(t *testing.T) {
 			t.Fatalf("%s: %d proposals, want %d", arena, len(got), len(want))
 		}
 		for i := range want {
-			if (tune.Candidate{Remedy: got[i].Remedy}).Key() != (tune.Candidate{Remedy: want[i]}).Key() {
+			if (search.Candidate{Remedy: got[i].Remedy}).Key() != (search.Candidate{Remedy: want[i]}).Key() {
 				t.Errorf("%s: %+v, want %+v", arena, got[i].Remedy, want[i])
 			}
 		}
@@ -238,21 +239,21 @@ func TestProposer(t *testing.T) {
 // TestStatus checks that the exit status shows a kept proposal, whatever else
 // happened, and also a proposal without a verdict.
 func TestStatus(t *testing.T) {
-	attempt := func(call iikanji.Call, parked bool, skipped string) tune.Attempt {
+	attempt := func(call iikanji.Call, parked bool, skipped string) search.Attempt {
 		r := proposals[0].remedy
-		return tune.Attempt{Candidate: tune.Candidate{Remedy: r}, Key: tune.Candidate{Remedy: r}.Key(), Parked: parked, Skipped: skipped,
+		return search.Attempt{Candidate: search.Candidate{Remedy: r}, Key: search.Candidate{Remedy: r}.Key(), Parked: parked, Skipped: skipped,
 			Verdict: iikanji.Verdict{Call: call, Base: []iikanji.RunID{1}, Tried: []iikanji.RunID{2}}}
 	}
 	for name, c := range map[string]struct {
-		attempts []tune.Attempt
+		attempts []search.Attempt
 		call     string
 		status   int
 	}{
-		"kept":       {[]tune.Attempt{attempt(iikanji.Keep, false, "")}, "kept", statusKept},
-		"reverted":   {[]tune.Attempt{attempt(iikanji.Revert, false, "")}, "reverted", statusDone},
-		"parked":     {[]tune.Attempt{attempt(iikanji.Inconclusive, true, "")}, "parked (undone)", statusDone},
-		"parked won": {[]tune.Attempt{attempt(iikanji.Inconclusive, true, ""), attempt(iikanji.Keep, false, "")}, "kept", statusKept},
-		"skipped":    {[]tune.Attempt{attempt(iikanji.CallUnknown, false, "nothing to do")}, "not tried", statusFailed},
+		"kept":       {[]search.Attempt{attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"reverted":   {[]search.Attempt{attempt(iikanji.Revert, false, "")}, "reverted", statusDone},
+		"parked":     {[]search.Attempt{attempt(iikanji.Inconclusive, true, "")}, "parked (undone)", statusDone},
+		"parked won": {[]search.Attempt{attempt(iikanji.Inconclusive, true, ""), attempt(iikanji.Keep, false, "")}, "kept", statusKept},
+		"skipped":    {[]search.Attempt{attempt(iikanji.CallUnknown, false, "nothing to do")}, "not tried", statusFailed},
 		"cut off":    {nil, "no verdict", statusFailed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 )
@@ -69,7 +70,7 @@ func (o *options) trials(ctx context.Context, a *arena.Arena, dir, hist string) 
 			Site:  changed, Acts: acts, History: h, Now: time.Now,
 			// No time limit: a trial that is cut short would be undone for that reason alone.
 			// No final comparison either, because there is nothing to compare.
-			Options: tune.TuneOptions{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
+			Options: search.Options{Short: o.load, Full: o.load, Watch: o.load, Seed: o.seed},
 			Say:     func(line string) { o.say(a.Name + ": " + line) },
 			Propose: ask(changed),
 		}

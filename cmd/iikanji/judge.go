@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -60,7 +61,7 @@ func (c *judgeCmd) Run(ctx context.Context, e *env) error {
 		out.line("  not tried: %s", report.Clean(a.Skipped))
 		return out.err
 	}
-	what := verdictWord(a)
+	what := verdictWord(&a)
 	if v := a.Verdict.Effect; v.Level > 0 {
 		what += ": " + effectText(v.Mid, v.Lo, v.Hi)
 	}
@@ -70,7 +71,7 @@ func (c *judgeCmd) Run(ctx context.Context, e *env) error {
 }
 
 // judge gives the remedy of the command line its trial.
-func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error) {
+func (c *judgeCmd) judge(ctx context.Context, e *env) (a search.Attempt, err error) {
 	target, err := findTarget(c.Target)
 	if err != nil {
 		return a, err
@@ -88,7 +89,7 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error
 		return a, err
 	}
 	as := &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: c.Load, Watch: c.Load, Pairs: 2, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, placeFlags: c.placeFlags}
-	err = as.live(ctx, e, target, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) error {
+	err = as.live(ctx, e, target, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) error {
 		candidate, err := remedies.candidate(ctx, w)
 		if err != nil {
 			return err
@@ -105,13 +106,13 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a tune.Attempt, err error
 }
 
 // candidate returns the first remedy that can be applied as a candidate.
-func (o *remedyList) candidate(ctx context.Context, w *liveTarget) (tune.Candidate, error) {
+func (o *remedyList) candidate(ctx context.Context, w *liveTarget) (search.Candidate, error) {
 	p, err := o.choose(ctx, w.Site())
 	if err != nil {
-		return tune.Candidate{}, err
+		return search.Candidate{}, err
 	}
 	if p.Change == nil {
-		return tune.Candidate{}, fmt.Errorf("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
+		return search.Candidate{}, fmt.Errorf("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
 	}
-	return tune.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Claim: "asked for"}, nil
+	return search.Candidate{Remedy: p.Remedy, Code: iikanji.Code(p.code()), Where: p.Where, Claim: "asked for"}, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
@@ -81,7 +82,7 @@ func (c *ladderCmd) Run(ctx context.Context, e *env) error {
 	}
 	as := c.asTune()
 	climbed := &climb{Rungs: []climbedRung{}}
-	err = as.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (err error) {
+	err = as.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) (err error) {
 		t, live := as.tuner("ladder", r, w, h, o)
 		defer func() { live.end(r.e, err) }()
 		defer tidy(r.e, h)
@@ -131,7 +132,7 @@ func (c *ladderCmd) steps(rungs []ladder.Rung) []tune.Rung {
 	for _, r := range rungs {
 		s := tune.Rung{Name: r.File, Says: fmt.Sprintf("rung %d: %s", r.Number, r.Row), Hurts: r.Hurts, Alone: c.Alone, Given: !c.Alone && r.Number < c.From}
 		for _, remedy := range r.Remedies {
-			s.Parts = append(s.Parts, tune.Candidate{Remedy: remedy, Claim: r.Row, Where: r.File})
+			s.Parts = append(s.Parts, search.Candidate{Remedy: remedy, Claim: r.Row, Where: r.File})
 		}
 		all = append(all, s)
 	}

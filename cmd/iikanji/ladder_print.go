@@ -7,7 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
@@ -54,11 +54,11 @@ func (r climbedRung) write(b *strings.Builder, cols int) {
 	fmt.Fprintf(b, "%2d  %s\n", r.Number, report.Shorten(r.Row, cols-4))
 	fmt.Fprintf(b, "    told %s\n", report.Shorten(r.Told, cols-9))
 	what := r.measured() + r.verdict()
-	if n := r.Climbed.Runs; n > 0 {
+	if n := r.Climbed.Attempt.Runs; n > 0 {
 		what += "; " + report.Number(n, "run")
 	}
 	fmt.Fprintf(b, "    %s\n", report.Shorten(what, cols-4))
-	if r.Climbed.Skipped == "" {
+	if r.Climbed.Attempt.Skipped == "" {
 		for _, m := range r.Climbed.Missing {
 			fmt.Fprintf(b, "    %s\n", report.Shorten("without "+report.Clean(m), cols-4))
 		}
@@ -68,7 +68,7 @@ func (r climbedRung) write(b *strings.Builder, cols int) {
 // measured is the effect with its interval, in percent; as factors where the
 // percentages have four digits.
 func (r climbedRung) measured() string {
-	v := r.Climbed.Verdict.Effect
+	v := r.Climbed.Attempt.Verdict.Effect
 	switch {
 	case v.Level <= 0:
 		return ""
@@ -81,13 +81,13 @@ func (r climbedRung) measured() string {
 // verdict is the result of a rung in words.
 func (r climbedRung) verdict() string {
 	c := r.Climbed
-	v := c.Verdict
+	v := c.Attempt.Verdict
 	switch {
-	case c.Skipped != "":
-		return "not climbed: " + report.Clean(c.Skipped)
+	case c.Attempt.Skipped != "":
+		return "not climbed: " + report.Clean(c.Attempt.Skipped)
 	case c.Unjudged:
 		return "applied without a trial"
-	case c.Undone:
+	case c.Attempt.Undone:
 		return "undone by hand since"
 	case v.Reason == iikanji.Gate:
 		return "UNDONE: " + report.Clean(v.Why)
@@ -99,9 +99,9 @@ func (r climbedRung) verdict() string {
 		return "STAYS, likely a gain"
 	case c.Stays:
 		return "STAYS, not proven"
-	case tune.Loses(v) && len(v.Tried) > 1:
+	case search.Loses(v) && len(v.Tried) > 1:
 		return "UNDONE, hurts"
-	case tune.Loses(v):
+	case search.Loses(v):
 		return "UNDONE, likely hurts"
 	}
 	return "UNDONE as told, loss not proven"
@@ -114,9 +114,9 @@ func aloneVerdict(v iikanji.Verdict) string {
 		return "a gain, " + v.Reason.String()
 	case v.Effect.Level > 0 && v.Effect.Lo > 0:
 		return "likely a gain"
-	case tune.Loses(v) && len(v.Tried) > 1:
+	case search.Loses(v) && len(v.Tried) > 1:
 		return "hurts"
-	case tune.Loses(v):
+	case search.Loses(v):
 		return "likely hurts"
 	}
 	return "no effect proven"

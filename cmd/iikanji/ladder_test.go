@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -201,18 +202,18 @@ func TestLadderPrint(t *testing.T) {
 	}
 	long := strings.Repeat("a long row ", 12)
 	rungs := []climbedRung{
-		{ladder.Rung{Row: "first", Told: "1 → 9"}, tune.Climbed{Attempt: tune.Attempt{Runs: 4, Verdict: verdict(iikanji.Keep, iikanji.Proven, interval(2, 0.1), 2)}, Stays: true, Scores: [2]float64{100, 739}}},
-		{ladder.Rung{Row: long, Told: long}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0.2, 0.1), 1)}, Stays: true, Scores: [2]float64{700, 854}, Missing: []string{"a part: " + long}}},
-		{ladder.Rung{Row: "third", Told: "less", Hurts: true}, tune.Climbed{Attempt: tune.Attempt{Runs: 4, Verdict: verdict(iikanji.Revert, iikanji.NoGain, interval(-0.2, 0.1), 2)}, Scores: [2]float64{850, 696}}},
-		{ladder.Rung{Row: "fourth", Told: "less", Hurts: true}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(-0.2, 0.1), 1)}, Scores: [2]float64{850, 696}}},
-		{ladder.Rung{Row: "fifth", Told: "less", Hurts: true}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 1)}, Scores: [2]float64{850, 850}}},
-		{ladder.Rung{Row: "sixth", Told: "more"}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 1)}, Stays: true, Scores: [2]float64{850, 850}}},
-		{ladder.Rung{Row: "seventh", Told: "more"}, tune.Climbed{Attempt: tune.Attempt{Runs: 1, Verdict: verdict(iikanji.Revert, iikanji.Gate, iikanji.Interval{}, 0)}}},
-		{ladder.Rung{Row: "eighth", Told: "more"}, tune.Climbed{Attempt: tune.Attempt{Skipped: "no file"}}},
+		{ladder.Rung{Row: "first", Told: "1 → 9"}, tune.Climbed{Attempt: search.Attempt{Runs: 4, Verdict: verdict(iikanji.Keep, iikanji.Proven, interval(2, 0.1), 2)}, Stays: true, Scores: [2]float64{100, 739}}},
+		{ladder.Rung{Row: long, Told: long}, tune.Climbed{Attempt: search.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0.2, 0.1), 1)}, Stays: true, Scores: [2]float64{700, 854}, Missing: []string{"a part: " + long}}},
+		{ladder.Rung{Row: "third", Told: "less", Hurts: true}, tune.Climbed{Attempt: search.Attempt{Runs: 4, Verdict: verdict(iikanji.Revert, iikanji.NoGain, interval(-0.2, 0.1), 2)}, Scores: [2]float64{850, 696}}},
+		{ladder.Rung{Row: "fourth", Told: "less", Hurts: true}, tune.Climbed{Attempt: search.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(-0.2, 0.1), 1)}, Scores: [2]float64{850, 696}}},
+		{ladder.Rung{Row: "fifth", Told: "less", Hurts: true}, tune.Climbed{Attempt: search.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 1)}, Scores: [2]float64{850, 850}}},
+		{ladder.Rung{Row: "sixth", Told: "more"}, tune.Climbed{Attempt: search.Attempt{Runs: 1, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 1)}, Stays: true, Scores: [2]float64{850, 850}}},
+		{ladder.Rung{Row: "seventh", Told: "more"}, tune.Climbed{Attempt: search.Attempt{Runs: 1, Verdict: verdict(iikanji.Revert, iikanji.Gate, iikanji.Interval{}, 0)}}},
+		{ladder.Rung{Row: "eighth", Told: "more"}, tune.Climbed{Attempt: search.Attempt{Skipped: "no file"}}},
 		{ladder.Rung{Row: "ninth", Told: "more"}, tune.Climbed{Unjudged: true, Stays: true}},
-		{ladder.Rung{Row: "tenth", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 5, Verdict: verdict(iikanji.Keep, iikanji.Proven, interval(0.3, 0.1), 2)}}},
-		{ladder.Rung{Row: "eleventh", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 6, Verdict: verdict(iikanji.Revert, iikanji.NoGain, interval(-0.3, 0.1), 2)}}},
-		{ladder.Rung{Row: "twelfth", Told: "more"}, tune.Climbed{Alone: true, Attempt: tune.Attempt{Runs: 7, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 2)}}},
+		{ladder.Rung{Row: "tenth", Told: "more"}, tune.Climbed{Alone: true, Attempt: search.Attempt{Runs: 5, Verdict: verdict(iikanji.Keep, iikanji.Proven, interval(0.3, 0.1), 2)}}},
+		{ladder.Rung{Row: "eleventh", Told: "more"}, tune.Climbed{Alone: true, Attempt: search.Attempt{Runs: 6, Verdict: verdict(iikanji.Revert, iikanji.NoGain, interval(-0.3, 0.1), 2)}}},
+		{ladder.Rung{Row: "twelfth", Told: "more"}, tune.Climbed{Alone: true, Attempt: search.Attempt{Runs: 7, Verdict: verdict(iikanji.Inconclusive, iikanji.Undecided, interval(0, 0.1), 2)}}},
 	}
 	for i := range rungs {
 		rungs[i].Number = i + 1

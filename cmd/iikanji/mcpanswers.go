@@ -6,7 +6,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // Answers of the tools: what a model needs to decide, without the ops and
@@ -144,7 +144,7 @@ func promiseNames(promises []iikanji.Promise) (all []string) {
 	return all
 }
 
-func judgeAnswerOf(a tune.Attempt) judgeAnswer {
+func judgeAnswerOf(a search.Attempt) judgeAnswer {
 	out := judgeAnswer{Says: a.Says, Result: a.Result(), Why: a.Skipped, Runs: a.Runs}
 	if a.Skipped != "" {
 		return out

@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/show/redact"
 )
 
@@ -162,7 +162,7 @@ func (s *mcpServer) judge(ctx context.Context, req *mcp.CallToolRequest, a judge
 	}
 	c := &judgeCmd{Target: s.target.Name, Code: a.Code, Time: limit, Load: load, Seed: 1, Pin: "auto", JSON: true, placeFlags: s.place}
 	stdin := a.file(&c.File)
-	var attempt tune.Attempt
+	var attempt search.Attempt
 	if err := s.run(ctx, req, c, stdin, &attempt); err != nil {
 		return nil, judgeAnswer{}, err
 	}

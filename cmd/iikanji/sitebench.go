@@ -11,7 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/loader"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 )
@@ -67,7 +67,7 @@ func (c *tuneCmd) fitSite(t *namedTarget) {
 		c.Runs = b.MaxRuns
 	}
 	if !c.timeGiven && c.Time == defaultTuneTime {
-		least := tune.TuneOptions{Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
+		least := search.Options{Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()
 		if c.Time < least {
 			c.Time = least.Truncate(time.Minute) + time.Minute
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -240,7 +241,7 @@ func TestSQLiteSiteUnderLoad(t *testing.T) {
 		t.Fatalf("diagnose: %.3000s", found)
 	}
 	same(t, "diagnosing", filesBelow(t, s.dir), before)
-	o := tune.TuneOptions{Short: 400 * time.Millisecond, Watch: time.Second, Pairs: 2}
+	o := search.Options{Short: 400 * time.Millisecond, Watch: time.Second, Pairs: 2}
 	out, kept := s.tune(t, o.LeastTime())
 	// On a busy machine pairs rightly do not count: the least time ends before a verdict, or before it is
 	// confirmed. A search in the same work folder would not try again what this one has dropped.

@@ -22,6 +22,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
@@ -293,7 +294,7 @@ func TestSQLiteUnderLoad(t *testing.T) {
 // reports whether it kept an index of all originals.
 func (l ledgers) searchIndex(t *testing.T, length time.Duration, times int) bool {
 	t.Helper()
-	o := tune.TuneOptions{Short: length, Full: length, Watch: time.Second, Pairs: 2}
+	o := search.Options{Short: length, Full: length, Watch: time.Second, Pairs: 2}
 	text := l.run(t, "tune", "--short", o.Short.String(), "--full", o.Full.String(), "--watch", o.Watch.String(), "--pairs", "2", "--time", (time.Duration(times) * o.LeastTime()).String(), "--json")
 	var out tune.Outcome
 	if err := json.NewDecoder(strings.NewReader(text)).Decode(&out); err != nil && err != io.EOF {
@@ -301,7 +302,7 @@ func (l ledgers) searchIndex(t *testing.T, length time.Duration, times int) bool
 	}
 	kept := false
 	for _, a := range out.Attempts {
-		index := a.Remedy.Kind == "ddl" || slices.ContainsFunc(a.Causes, func(cause string) bool { return strings.HasPrefix(cause, "DB101 ") }) // of several changes together
+		index := a.Candidate.Remedy.Kind == "ddl" || slices.ContainsFunc(a.Parts, func(p search.Part) bool { return p.Code() == "DB101" }) // of several changes together
 		kept = kept || a.Verdict.Call == iikanji.Keep && index
 		t.Logf("%s: %s (%s) %s, dropped: %t", a.Says, a.Verdict.Call, a.Verdict.Why, a.Skipped, a.Dropped)
 	}

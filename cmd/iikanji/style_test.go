@@ -18,6 +18,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -92,11 +93,13 @@ func styleOutcome() *tune.Outcome {
 		return iikanji.Interval{Mid: mid, Lo: lo, Hi: hi, Level: 0.9}
 	}
 	kept := iikanji.Verdict{Call: iikanji.Keep, Reason: iikanji.Proven, Effect: effect(0.4, 0.3, 0.5), Expect: effect(0.343, 0.323, 0.363)}
-	return &tune.Outcome{Attempts: []tune.Attempt{
-		{Candidate: tune.Candidate{Code: "DB101"}, Changes: []iikanji.ChangeID{2}, Says: "add index (`名前`) on `商品`\x1b[31m, " + strings.Repeat("とても長い説明", 10), Verdict: kept, Runs: 3},
-		{Changes: []iikanji.ChangeID{3, 4}, Says: "2 changes", Parts: []string{"a pool of 19 connections", strings.Repeat("接続を開いたままにする", 9)}, Causes: []string{"DB210 app", "WEB102 nginx"}, Verdict: kept, Alone: []*iikanji.Verdict{&kept, nil}, Runs: 12},
-		{Candidate: tune.Candidate{Code: "WEB110"}, Changes: []iikanji.ChangeID{5}, Says: "write the lines of access logs together", Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain, Effect: effect(-0.007, -0.047, 0.032)}, Runs: 1234},
-		{Candidate: tune.Candidate{Code: "OS101"}, Says: "never tried", Skipped: "no place"}},
+	return &tune.Outcome{Attempts: []search.Attempt{
+		{Candidate: search.Candidate{Code: "DB101"}, Changes: []iikanji.ChangeID{2}, Says: "add index (`名前`) on `商品`\x1b[31m, " + strings.Repeat("とても長い説明", 10), Verdict: kept, Runs: 3},
+		{Changes: []iikanji.ChangeID{3, 4}, Says: "2 changes", Verdict: kept, Runs: 12, Parts: []search.Part{
+			{Change: 3, Says: "a pool of 19 connections", Cause: "DB210 app", Alone: &kept},
+			{Change: 4, Says: strings.Repeat("接続を開いたままにする", 9), Cause: "WEB102 nginx"}}},
+		{Candidate: search.Candidate{Code: "WEB110"}, Changes: []iikanji.ChangeID{5}, Says: "write the lines of access logs together", Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain, Effect: effect(-0.007, -0.047, 0.032)}, Runs: 1234},
+		{Candidate: search.Candidate{Code: "OS101"}, Says: "never tried", Skipped: "no place"}},
 		Ratio: effect(5.6, 5.5, 5.8), Final: []iikanji.RunID{8, 9}, Scores: [2]float64{5790, 32692}, Full: 36 * time.Second, Noise: 0.021, Runs: 41, Took: 904 * time.Second,
 		Work:  []iikanji.Work{{Name: "rows examined", Effect: effect(-6, -7, -5)}, {Name: "bytes answered", Effect: effect(0.8, 0.79, 0.82)}},
 		Notes: []string{"the search ended: " + strings.Repeat("時間がない。", 12)}}

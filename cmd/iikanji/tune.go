@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/progress"
 	"github.com/iikanji/iikanji/internal/show/report"
@@ -83,7 +84,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	var out *tune.Outcome
-	err = c.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (err error) {
+	err = c.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) (err error) {
 		out, err = c.tune(ctx, r, w, h, o)
 		return err
 	})
@@ -94,7 +95,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 }
 
 // live checks the flags, opens the history, brings the target up and calls do.
-func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(context.Context, *benchRun, *liveTarget, *history.History, tune.TuneOptions) error) error {
+func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(context.Context, *benchRun, *liveTarget, *history.History, search.Options) error) error {
 	c.fitSite(a)
 	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
 	if err != nil {
@@ -134,8 +135,8 @@ func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 const defaultLeastLoad = 3 * time.Second
 
 // options checks the flags. No run may have a shorter load than least.
-func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
-	o := tune.TuneOptions{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
+func (c *tuneCmd) options(least time.Duration) (search.Options, error) {
+	o := search.Options{Time: c.Time, Runs: c.Runs, Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs, Seed: c.Seed}
 	if c.Until != "" {
 		text := strings.TrimLeft(strings.ToLower(c.Until), "x×")
 		var err error
@@ -159,7 +160,7 @@ func (c *tuneCmd) options(least time.Duration) (tune.TuneOptions, error) {
 }
 
 // tune runs the tuner with its live view.
-func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (_ *tune.Outcome, err error) {
+func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) (_ *tune.Outcome, err error) {
 	propose, err := c.proposer(w)
 	if err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 
 // tuner returns the tuner of a live target, and the view that it draws. command is
 // what runs it, for the progress file.
-func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.History, o tune.TuneOptions) (*tune.Tuner, *tuneView) {
+func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.History, o search.Options) (*tune.Tuner, *tuneView) {
 	e := r.e
 	r.progress = report.NewProgress(io.Discard, false, e.width, e.Now) // the live view replaces the progress of single runs
 	live := &tuneView{live: report.NewProgress(e.Stderr, e.TTY, e.width, e.Now), began: e.Now(), now: e.Now, file: progress.NewWriter(r.history, command, r.target.Name, e.Now)}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -17,7 +18,7 @@ func printTrials(e *env, out *tune.Outcome) error {
 	t := &report.Table{Columns: []report.Column{{Name: "change"}, {Name: "code", Left: true}, {Name: "verdict", Left: true, Shrink: true}, {Name: "effect"}, {Name: "from"}, {Name: "to"}, {Name: "runs"}}}
 	for _, a := range out.Attempts {
 		if a.Skipped == "" {
-			t.Rows, t.Below = append(t.Rows, trialRow(a)), append(t.Below, trialText(a))
+			t.Rows, t.Below = append(t.Rows, trialRow(&a)), append(t.Below, trialText(&a))
 		}
 	}
 	o := &output{w: e.Stdout}
@@ -34,14 +35,14 @@ func printTrials(e *env, out *tune.Outcome) error {
 }
 
 // trialRow is the row of one trial.
-func trialRow(a tune.Attempt) []string {
+func trialRow(a *search.Attempt) []string {
 	id := "-"
-	if n := len(a.Changes); n > 0 && len(a.Parts) == 0 {
+	if n := len(a.Changes); n > 0 && !a.HasSeveral() {
 		id = fmt.Sprint(a.Changes[n-1])
 	}
-	code := string(a.Code)
-	if len(a.Parts) > 0 {
-		id, code = fmt.Sprint(len(a.Parts))+"×", "together"
+	code := string(a.Candidate.Code)
+	if a.HasSeveral() {
+		id, code = fmt.Sprint(len(a.Planned()))+"×", "together"
 	}
 	effect := a.Verdict.Effect
 	if x := a.Verdict.Expect; a.Verdict.Call == iikanji.Keep && effect.Level > 0 && x.Level > 0 {
@@ -62,31 +63,30 @@ func effectCells(v iikanji.Interval) []string {
 func percentCell(x float64) string { return fmt.Sprintf("%+.1f%%", inPercent(x)) }
 
 // trialText are the lines below the row of a trial: what was changed.
-func trialText(a tune.Attempt) (lines []string) {
-	if len(a.Parts) == 0 {
+func trialText(a *search.Attempt) (lines []string) {
+	if !a.HasSeveral() {
 		return []string{"→ " + a.Says}
 	}
-	for i, says := range a.Parts {
-		code, _, _ := strings.Cut(a.Causes[i], " ")
-		lines = append(lines, fmt.Sprintf("→ %d %s: %s", a.Changes[i], code, says))
+	for _, p := range a.Planned() {
+		lines = append(lines, fmt.Sprintf("→ %d %s: %s", p.Change, p.Code(), p.Says))
 		if a.Verdict.Call == iikanji.Keep && !a.Dropped {
-			lines = append(lines, "  "+partWord(a, i))
+			lines = append(lines, "  "+partWord(p))
 		}
 	}
 	return lines
 }
 
-// partWord returns what is proven of one change of a kept bundle.
-func partWord(a tune.Attempt, i int) string {
-	if i < len(a.Alone) && a.Alone[i] != nil {
-		v := a.Alone[i].Expect
+// partWord returns what is proven of one part of a kept bundle.
+func partWord(p search.Part) string {
+	if p.Alone != nil {
+		v := p.Alone.Expect
 		return "proven alone: expect " + effectText(v.Mid, v.Lo, v.Hi)
 	}
 	return "kept with a bundle, unproven alone"
 }
 
 // verdictWord returns the verdict of an attempt with its reason.
-func verdictWord(a tune.Attempt) string {
+func verdictWord(a *search.Attempt) string {
 	switch v := a.Verdict; {
 	case a.Dropped:
 		return "DROPPED, no longer needed"
@@ -96,7 +96,7 @@ func verdictWord(a tune.Attempt) string {
 		return "provisional"
 	case v.Call == iikanji.Keep && a.Again != nil && a.Again.Call == iikanji.Keep:
 		return "KEPT, " + v.Reason.String() + " twice"
-	case v.Call == iikanji.Keep && len(a.Parts) > 0:
+	case v.Call == iikanji.Keep && a.HasSeveral():
 		return "KEPT together"
 	case v.Call == iikanji.Keep:
 		return "KEPT, " + v.Reason.String()

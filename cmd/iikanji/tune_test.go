@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
@@ -120,14 +121,14 @@ const (
 	watchLoad  = 3 * time.Second
 )
 
-// search returns the arguments of a short search.
-func search(more ...string) []string {
+// searchArgs returns the arguments of a short search.
+func searchArgs(more ...string) []string {
 	return append([]string{"tune", "--short", searchLoad.String(), "--full", searchLoad.String(), "--watch", watchLoad.String(), "--pairs", "2", "--json"}, more...)
 }
 
 // leastTime is the shortest --time that tune takes for such a search.
 func leastTime() string {
-	return tune.TuneOptions{Short: searchLoad, Watch: watchLoad, Pairs: 2}.LeastTime().String()
+	return search.Options{Short: searchLoad, Watch: watchLoad, Pairs: 2}.LeastTime().String()
 }
 
 // TestTuneUnderLoad kills the real binary while a change is on trial, on a real arena. After
@@ -147,7 +148,7 @@ func TestTuneUnderLoad(t *testing.T) {
 	same(t, "recovered", filesBelow(t, tu.dir), filesOfState(tu.original))
 	tu.wantUndone(killed)
 
-	cmd, stdout, stderr := tu.command(search("--time", leastTime(), "--proposer", proposer)...)
+	cmd, stdout, stderr := tu.command(searchArgs("--time", leastTime(), "--proposer", proposer)...)
 	err = cmd.Run()
 	if s, e := progress.Read(filepath.Join(tu.dir, "history")); e != nil || s.Command != "tune" || !s.Ended || s.Runs == 0 || len(s.Lines) == 0 {
 		t.Errorf("the last state of the progress file is %+v, %v", s, e)
@@ -192,7 +193,7 @@ func filesOfState(state map[string]string) map[string]string {
 func (tu *tuning) killed() bool {
 	tu.t.Helper()
 	for _, limit := range []string{"2m", "0"} {
-		cmd, _, stderr := tu.command(search("--time", limit)...)
+		cmd, _, stderr := tu.command(searchArgs("--time", limit)...)
 		if err := cmd.Start(); err != nil {
 			tu.t.Fatal(err)
 		}

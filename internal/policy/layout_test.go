@@ -89,8 +89,8 @@ var layout = map[string][]string{
 	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe"}, // a whole history as one file
 	"docs":                                     {},                                                                                                         // the pages that iikanji help prints
 	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
-	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/tune"},
-	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/tune"}, // small histories for tests
+	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/search", "internal/proof/tune"},
+	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/search", "internal/proof/tune"}, // small histories for tests
 	"internal/contest/arena":                   {"words", "internal/load/scenario", "internal/machine/process"},
 	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
 	"internal/contest/arena/arenatest":         {"*"},
@@ -100,9 +100,11 @@ var layout = map[string][]string{
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
 	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
-	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                               // rows of a write-up as remedies
-	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/tune"}, // simulated searches
-	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose"},
+	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                                                                                // rows of a write-up as remedies
+	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/search", "internal/proof/trial", "internal/proof/tune"}, // simulated searches
+	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next
+	"internal/proof/trial":                     {"words", "internal/load", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                  // arms, pairs, designs
+	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
 	"arenas/all":                               {"arenas/*"},
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
@@ -270,7 +272,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/attribute", "internal/cause"}
+	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue

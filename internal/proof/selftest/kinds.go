@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // Limits of the simulated searches.
@@ -71,7 +71,7 @@ func LongRuns(w World, limit, overhead time.Duration) Search {
 		c = append(c, Candidate{0, []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
 	}
 	return Search{Name: fmt.Sprintf("runs of %.0f s: 3 × +40 %%, 5 × +5 %%, 8 × 0 %%, 2 × -10 %%; %s, %s", (load + overhead).Seconds(), w.label(), limitText(limit)),
-		World: w, Candidates: c, Overhead: overhead, Options: tune.TuneOptions{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}}
+		World: w, Candidates: c, Overhead: overhead, Options: search.Options{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}}
 }
 
 // Searches are the kinds of searches of the self-test.

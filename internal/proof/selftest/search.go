@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
@@ -25,7 +26,7 @@ type Search struct {
 	Name string
 	World
 	Candidates []Candidate
-	Options    tune.TuneOptions
+	Options    search.Options
 	Fails      float64 // share of runs that fail their checks in any state
 	Errors     float64 // median share of errors among the answers in any state
 	// Overhead is the time of a run beyond its load: the reset and the rest. 0 is 3 s.
@@ -43,8 +44,8 @@ func candidates(n int, effect float64) []Candidate {
 }
 
 // options are those of iikanji tune, with a time limit; 0 is not a limit.
-func options(limit time.Duration) tune.TuneOptions {
-	return tune.TuneOptions{Time: limit, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}
+func options(limit time.Duration) search.Options {
+	return search.Options{Time: limit, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}
 }
 
 // middle is the time from which a machine that becomes faster is faster.

@@ -8,7 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/trial"
 )
 
 // A Trial is the result of one simulated trial.
@@ -67,8 +67,8 @@ func SingleRunRule(better float64) Rule {
 	}
 }
 
-// A trial generates the runs of one trial.
-type trial struct {
+// A simulated trial generates the runs of one trial.
+type simulated struct {
 	machine
 	c      judge.Case
 	effect float64 // on ln(score)
@@ -78,8 +78,8 @@ type trial struct {
 	lucky  int // which of them scores 30 % more; −1 for none
 }
 
-func newTrial(w World, effect float64, rng *rand.Rand) *trial {
-	t := &trial{machine: machine{World: w, rng: rng}, effect: math.Log1p(effect), lucky: -1, coin: rng.Uint64()}
+func newTrial(w World, effect float64, rng *rand.Rand) *simulated {
+	t := &simulated{machine: machine{World: w, rng: rng}, effect: math.Log1p(effect), lucky: -1, coin: rng.Uint64()}
 	t.clock = time.Unix(1e9, rng.Int64N(int64(disturbEvery)))
 	if w.Lucky {
 		t.lucky = rng.IntN(4)
@@ -89,7 +89,7 @@ func newTrial(w World, effect float64, rng *rand.Rand) *trial {
 }
 
 // run generates a run of the incumbent or of the candidate.
-func (t *trial) run(candidate, prior bool) *iikanji.Run {
+func (t *simulated) run(candidate, prior bool) *iikanji.Run {
 	y := math.Log(10_000)
 	t.clock = t.clock.Add(defaultOverhead)
 	if t.EveryFourth && disturbed(t.clock, trialLoad) {
@@ -104,7 +104,7 @@ func (t *trial) run(candidate, prior bool) *iikanji.Run {
 }
 
 // calibration generates runs of the incumbent.
-func (t *trial) calibration(n int) []*iikanji.Run {
+func (t *simulated) calibration(n int) []*iikanji.Run {
 	runs := make([]*iikanji.Run, n)
 	for i := range runs {
 		runs[i] = t.run(false, true)
@@ -114,10 +114,10 @@ func (t *trial) calibration(n int) []*iikanji.Run {
 
 // pair generates the pair after usable ones, in the order that the method
 // prescribes.
-func (t *trial) pair(usable int) judge.Pair {
+func (t *simulated) pair(usable int) judge.Pair {
 	var p judge.Pair
 	if usable%2 == 0 { // the tuner rests before each second pair
-		t.clock = t.clock.Add(time.Duration(t.rng.Int64N(int64(tune.MostRest))))
+		t.clock = t.clock.Add(time.Duration(t.rng.Int64N(int64(trial.MostRest))))
 	}
 	for _, candidate := range judge.NextOrder(t.coin, 1, usable).Arms() {
 		r := t.run(candidate, false)

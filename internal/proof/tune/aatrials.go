@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
@@ -26,9 +27,6 @@ type AATrials struct {
 	accept bool // disturbed runs count
 }
 
-// calibrationPairs is the number of pairs before the first trial.
-const calibrationPairs = 4
-
 // RunAATrials runs an unchanged site until n trials have their verdicts. Each
 // trial has its own runs; a void pair is repeated, but where most runs are
 // disturbed, they count. report is called after each pair and may be nil.
@@ -36,7 +34,7 @@ func RunAATrials(ctx context.Context, f Field, n int, length time.Duration, repo
 	var out AATrials
 	var past [][]judge.Pair
 	var before []judge.Pair
-	for len(before) < calibrationPairs {
+	for len(before) < int(search.CalibrationPairs.Value()) {
 		p, err := out.pair(ctx, f, length)
 		if err != nil {
 			return out, err

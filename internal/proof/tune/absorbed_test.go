@@ -63,8 +63,8 @@ func TestTuneAbsorbed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if on := m.on(); !tu.ledger.Absorbed || !on["index=1"] || !on["files=1"] || !on["batch=1"] || out.Ratio.Mid < 2.5 {
-			t.Errorf("seed %d: %v, absorbed %v, in force is %v, calls %v", seed, out.Ratio, tu.ledger.Absorbed, on, m.calls(out))
+		if on := m.on(); !tu.book.ledger().Absorbed || !on["index=1"] || !on["files=1"] || !on["batch=1"] || out.Ratio.Mid < 2.5 {
+			t.Errorf("seed %d: %v, absorbed %v, in force is %v, calls %v", seed, out.Ratio, tu.book.ledger().Absorbed, on, m.calls(out))
 		}
 		for _, a := range out.Attempts {
 			if a.Says == "turn index to 1" && !a.Parked && a.Verdict.Call == iikanji.Keep {
@@ -79,28 +79,7 @@ func TestTuneAbsorbed(t *testing.T) {
 func TestTuneNotAbsorbed(t *testing.T) {
 	_, tu := loop(t, 1, false)
 	tu.Say = nil
-	if _, err := tu.Tune(t.Context()); err != nil || tu.ledger.Absorbed {
-		t.Errorf("absorbed: %v, %v", tu.ledger.Absorbed, err)
-	}
-}
-
-func TestAbsorbed(t *testing.T) {
-	type shares = map[string]float64
-	for _, c := range []struct {
-		name          string
-		before, after shares
-		saver, user   string
-		want          bool
-	}{
-		{"as measured on isuports", shares{"database": 0.301, "app": 0.182, "nginx": 0.005}, shares{"database": 0.114, "app": 0.334, "nginx": 0.004}, "database", "app", true},
-		{"saved, and nobody used it", shares{"database": 0.30, "app": 0.18}, shares{"database": 0.11, "app": 0.20}, "database", "app", false},
-		{"saved little", shares{"database": 0.30, "app": 0.18}, shares{"database": 0.26, "app": 0.22}, "database", "app", false},
-		{"nothing changed", shares{"database": 0.30}, shares{"database": 0.30}, "", "", false},
-		{"no figures", shares{}, shares{}, "", "", false},
-	} {
-		saver, user, ok := absorbed(c.before, c.after)
-		if ok != c.want || saver != c.saver || user != c.user {
-			t.Errorf("%s: %q, %q, %v", c.name, saver, user, ok)
-		}
+	if _, err := tu.Tune(t.Context()); err != nil || tu.book.ledger().Absorbed {
+		t.Errorf("absorbed: %v, %v", tu.book.ledger().Absorbed, err)
 	}
 }

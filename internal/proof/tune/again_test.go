@@ -7,63 +7,23 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // undecided is an attempt of a candidate that was parked with one pair, with the gain
 // that it had at that time.
-func undecided(c Candidate, gain float64, deferred bool, base ...iikanji.RunID) Attempt {
+func undecided(c search.Candidate, gain float64, deferred bool, base ...iikanji.RunID) search.Attempt {
 	c.Gain = gain
-	return Attempt{Candidate: c, Key: c.Key(), Parked: true, Deferred: deferred, Binding: "cpu",
+	return search.Attempt{Candidate: c, Key: c.Key(), Parked: true, Deferred: deferred, Binding: "cpu",
 		Verdict: iikanji.Verdict{Call: iikanji.Inconclusive, Reason: iikanji.TooFew, Base: base, Tried: base}}
 }
 
 // keptWith is an attempt of another candidate that was kept with an effect, as change 1.
-func keptWith(effect float64) Attempt {
-	return Attempt{Candidate: Candidate{Code: "APP204"}, Key: "x", Changes: []iikanji.ChangeID{1},
+func keptWith(effect float64) search.Attempt {
+	return search.Attempt{Candidate: search.Candidate{Code: "APP204"}, Key: "x", Changes: []iikanji.ChangeID{1},
 		Verdict: iikanji.Verdict{Call: iikanji.Keep, Effect: iikanji.Interval{Mid: effect}}}
-}
-
-// TestUndecidedAgain: an undecided candidate has another trial under the same limit once
-// a change was kept that makes it promise more, and not otherwise.
-func TestUndecidedAgain(t *testing.T) {
-	index := func(gain float64) Candidate {
-		return Candidate{Code: "DB101", Where: "visits", Chance: 0.5, Gain: gain,
-			Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}.cached()
-	}
-	lost := undecided(index(0), 0.3, false)
-	lost.Parked, lost.Verdict.Call, lost.Verdict.Reason = false, iikanji.Revert, iikanji.NoGain
-	bundle := bundleOf([]Candidate{index(0.3)}, "")
-	together := undecided(bundle, 0, true)
-	for name, c := range map[string]struct {
-		attempts []Attempt
-		of       Candidate
-		want     bool // tried
-	}{
-		"nothing kept since":                    {[]Attempt{undecided(index(0), 0.5, true)}, index(0.8), true},
-		"ended early, large":                    {[]Attempt{undecided(index(0), 0.8, true), keptWith(0.4)}, index(0.8), false},
-		"ended early, promises little":          {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.4)}, index(0.2), true},
-		"has grown":                             {[]Attempt{undecided(index(0), 0.2, false), keptWith(0.4)}, index(0.26), false},
-		"has hardly grown":                      {[]Attempt{undecided(index(0), 0.5, false), keptWith(0.4)}, index(0.55), true},
-		"has grown, and is still small":         {[]Attempt{undecided(index(0), 0.05, false), keptWith(0.4)}, index(0.08), true},
-		"a small one was kept":                  {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.04)}, index(0.8), true},
-		"kept before":                           {[]Attempt{keptWith(0.4), undecided(index(0), 0.2, true)}, index(0.8), true},
-		"tried again since":                     {[]Attempt{undecided(index(0), 0.2, true), keptWith(0.4), undecided(index(0), 0.8, true)}, index(0.8), true},
-		"proven to have no gain, and grown":     {[]Attempt{lost, keptWith(0.4)}, index(0.8), true},
-		"a bundle, whose gain is not of itself": {[]Attempt{together, keptWith(0.4)}, bundle, true},
-	} {
-		q := queueOf(ledger{Attempts: c.attempts, InForce: []iikanji.ChangeID{1}})
-		q.diagnosis = &diagnose.Diagnosis{Binding: "cpu"}
-		got, _ := q.tried(c.of)
-		if got != c.want {
-			t.Errorf("%s: tried %v, want %v", name, got, c.want)
-		}
-		if chance := q.believe([]Candidate{c.of})[0].Chance; !got && chance != c.of.Chance/2 {
-			t.Errorf("%s: a chance of %v, at first %v", name, chance, c.of.Chance)
-		}
-	}
 }
 
 // TestTuneAnotherChance: a large candidate whose trial was ended early is tried again
@@ -91,7 +51,7 @@ func TestTuneAnotherChance(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var trials []Attempt
+	var trials []search.Attempt
 	small := 0
 	for _, a := range out.Attempts {
 		switch {
@@ -126,30 +86,31 @@ func TestTakeUp(t *testing.T) {
 		}
 		ids = append(ids, run.ID)
 	}
-	c := Candidate{Code: "DB101", Gain: 0.5, Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}
+	c := search.Candidate{Code: "DB101", Gain: 0.5, Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}
 	early := undecided(c, 0.5, true, ids[0])
 	early.Verdict.Tried = ids[1:]
 	for name, test := range map[string]struct {
-		attempts []Attempt
+		attempts []search.Attempt
 		pairs    int
 		error    float64 // share of the error of a first trial
 	}{
 		"a first trial":               {nil, 0, 1},
-		"goes on":                     {[]Attempt{early}, 1, 1},
-		"goes on once more":           {[]Attempt{early, early}, 1, 1},
-		"anew":                        {[]Attempt{early, keptWith(0.4)}, 0, 0.5},
-		"anew, then goes on":          {[]Attempt{early, keptWith(0.4), undecided(c, 0.5, true)}, 0, 0.5},
-		"anew for the second time":    {[]Attempt{early, keptWith(0.4), undecided(c, 0.5, true), keptWith(0.4)}, 0, 0.25},
-		"a trial that was not ended":  {[]Attempt{early, early, keptWith(0.4)}, 0, 0.5},
-		"another after a whole trial": {[]Attempt{undecided(c, 0.3, false, ids[0]), keptWith(0.4)}, 0, 0.5},
+		"goes on":                     {[]search.Attempt{early}, 1, 1},
+		"goes on once more":           {[]search.Attempt{early, early}, 1, 1},
+		"anew":                        {[]search.Attempt{early, keptWith(0.4)}, 0, 0.5},
+		"anew, then goes on":          {[]search.Attempt{early, keptWith(0.4), undecided(c, 0.5, true)}, 0, 0.5},
+		"anew for the second time":    {[]search.Attempt{early, keptWith(0.4), undecided(c, 0.5, true), keptWith(0.4)}, 0, 0.25},
+		"a trial that was not ended":  {[]search.Attempt{early, early, keptWith(0.4)}, 0, 0.5},
+		"another after a whole trial": {[]search.Attempt{undecided(c, 0.3, false, ids[0]), keptWith(0.4)}, 0, 0.5},
 	} {
-		tu.ledger.Attempts, tu.ledger.InForce = test.attempts, []iikanji.ChangeID{1}
-		tr := &trial{arms: &arms{runner: tu.runner}, queue: tu.queue}
-		if err := tr.takeUp(c, c.Key()); err != nil {
+		tu.book.ledger().Attempts, tu.book.ledger().InForce = test.attempts, []iikanji.ChangeID{1}
+		earlier := tu.book.state.Earlier(c, c.Key())
+		pairs, err := tu.pairsOf(earlier)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tr.looks.Levels[0] / tr.judge.Looks.Levels[0]; len(tr.c.Pairs) != test.pairs || got != test.error {
-			t.Errorf("%s: %d pairs at %.2f of the error, want %d at %.2f", name, len(tr.c.Pairs), got, test.pairs, test.error)
+		if got := earlier.Share(); len(pairs) != test.pairs || got != test.error {
+			t.Errorf("%s: %d pairs at %.2f of the error, want %d at %.2f", name, len(pairs), got, test.pairs, test.error)
 		}
 	}
 }

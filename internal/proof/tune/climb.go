@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,13 +11,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // A Rung is one row of a ladder: remedies that were applied together.
 type Rung struct {
 	Name  string
 	Says  string // the row's words
-	Parts []Candidate
+	Parts []search.Candidate
 	// Hurts: the write-up took the row back. It stays only if a gain is proven.
 	Hurts bool
 	// Given: the rung is applied without a trial, below the first rung to judge.
@@ -36,7 +38,7 @@ func (r *Rung) label() string {
 
 // A Climbed is what came of one rung.
 type Climbed struct {
-	Attempt
+	Attempt search.Attempt `json:"-"` // its fields are beside these: see MarshalJSON
 	// Scores are geometric means of the trial's runs without and with the rung; 0
 	// for none.
 	Scores [2]float64 `json:"scores"`
@@ -50,6 +52,29 @@ type Climbed struct {
 	Unjudged bool `json:"unjudged,omitempty"`
 	// Missing are the parts of the rung that could not be planned, with reasons.
 	Missing []string `json:"missing,omitempty"`
+}
+
+// MarshalJSON writes the fields of the attempt beside those of the rung.
+func (c Climbed) MarshalJSON() ([]byte, error) {
+	type fields Climbed
+	attempt, err := json.Marshal(c.Attempt)
+	if err != nil {
+		return nil, err
+	}
+	rung, err := json.Marshal(fields(c))
+	if err != nil {
+		return nil, err
+	}
+	return append(append(attempt[:len(attempt)-1], ','), rung[1:]...), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote.
+func (c *Climbed) UnmarshalJSON(b []byte) error {
+	type fields Climbed
+	if err := json.Unmarshal(b, (*fields)(c)); err != nil {
+		return err
+	}
+	return json.Unmarshal(b, &c.Attempt)
 }
 
 // Climb applies the rungs of a ladder in their order and judges each in interleaved
@@ -68,27 +93,30 @@ func (t *Tuner) Climb(ctx context.Context, rungs []Rung, done func(int, Climbed)
 	if err := t.openLedger(); err != nil {
 		return nil, err
 	}
-	t.ending = true // no time is reserved for logs and for repeated proofs
-	out := t.newOutcome()
+	t.book.state.Ending = true // no time is reserved for logs and for repeated proofs
 	err := t.climbAll(ctx, rungs, done)
 	if err == nil {
-		err = (&endPhase{runner: t.runner, queue: t.queue, out: out}).prove(ctx)
+		t.book.state.Phase, t.book.state.Plan = search.Closing, search.Plan{Stage: search.Proving}
+		err = t.follow(ctx, func(step search.Step) bool { return step.Do == search.End })
 	}
-	return out, t.close(out, err)
+	return t.close(err)
 }
 
 func (t *Tuner) climbAll(ctx context.Context, rungs []Rung, done func(int, Climbed)) error {
-	if err := t.resume(ctx); err != nil {
+	if err := t.hands.resume(ctx); err != nil {
 		return err
 	}
 	measured := false
 	for i, r := range rungs {
+		for k := range r.Parts {
+			r.Parts[k].Nature = natureOf(r.Parts[k].Remedy)
+		}
 		if before, ok := t.climbedBefore(r); ok {
 			done(i, before)
 			continue
 		}
 		if !r.Given && !measured {
-			if err := t.calibrate(ctx); err != nil {
+			if err := t.measure(ctx); err != nil {
 				return err
 			}
 			measured = true
@@ -111,18 +139,19 @@ func (t *Tuner) share(waiting []Rung) time.Duration {
 	if t.Options.Time <= 0 || len(waiting) == 0 {
 		return 0
 	}
-	return max(1, t.timeFor()/time.Duration(len(waiting)))
+	return max(1, t.book.present().TimeFor()/time.Duration(len(waiting)))
 }
 
 // climbedBefore is the result of a rung that an earlier climb has judged, unless
 // its changes were undone since.
 func (t *Tuner) climbedBefore(r Rung) (Climbed, bool) {
 	key := r.key()
-	for _, a := range slices.Backward(t.ledger.Attempts) {
+	l := t.book.ledger()
+	for _, a := range slices.Backward(l.Attempts) {
 		if a.Rung != r.label() || a.Key != key || a.Skipped != "" {
 			continue
 		}
-		stays := len(t.ledger.inForceOf(&a)) > 0
+		stays := len(l.InForceOf(&a)) > 0
 		if a.Undone || a.Stays && !stays {
 			return Climbed{}, false
 		}
@@ -131,32 +160,34 @@ func (t *Tuner) climbedBefore(r Rung) (Climbed, bool) {
 	return Climbed{}, false
 }
 
-func (r *Rung) key() string { return bundleOf(r.Parts, "").Key() }
+func (r *Rung) key() string { return search.BundleKey(r.Parts) }
 
 // climb plans one rung and gives it its trial, or applies it without one.
 func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed, error) {
-	from := len(t.ledger.Attempts)
-	_, planned, err := t.planAll(ctx, r.Parts, true)
+	l, cost := t.book.ledger(), t.book.state.Cost
+	from := len(l.Attempts)
+	cs, planned, err := t.planner.planAll(ctx, r.Parts, true)
 	if err != nil {
 		return Climbed{}, err
 	}
-	c := Climbed{Alone: r.Alone, Attempt: Attempt{Candidate: bundleOf(r.Parts, "a rung of the ladder"), Key: r.key(), Says: r.Says, Rung: r.label(), Binding: t.binding()}}
-	for _, a := range t.ledger.Attempts[from:] {
-		c.Missing = append(c.Missing, a.Says+": "+firstLine(a.Skipped))
+	c := Climbed{Alone: r.Alone, Attempt: t.newAttempt(search.Together(r.Parts, "a rung of the ladder"))}
+	a := &c.Attempt
+	a.Says, a.Rung = r.Says, r.label()
+	for _, skipped := range l.Attempts[from:] {
+		c.Missing = append(c.Missing, skipped.Says+": "+firstLine(skipped.Skipped))
 	}
-	t.ledger.Attempts = t.ledger.Attempts[:from] // a ladder reports them itself
+	l.Attempts = l.Attempts[:from] // a ladder reports them itself
+	a.Parts = r.partsOf(cs, planned)
 	for _, p := range planned {
-		c.Changes = append(c.Changes, p.ID)
-		if len(planned) > 1 {
-			c.Parts, c.Causes = append(c.Parts, p.Says), append(c.Causes, r.Name)
-		}
+		a.Changes = append(a.Changes, p.ID)
 	}
+	bounded := t.Options.Time > 0
 	switch {
 	case len(planned) == 0:
-		c.Skipped = strings.Join(c.Missing, "; ")
-	case r.Alone && t.Options.Time > 0 && share < t.cost:
-		c.Skipped = "there was no time for a trial"
-	case r.Given || t.Options.Time > 0 && share < t.cost:
+		a.Skipped = strings.Join(c.Missing, "; ")
+	case r.Alone && bounded && share < cost:
+		a.Skipped = "there was no time for a trial"
+	case r.Given || bounded && share < cost:
 		err = t.applyUnjudged(ctx, r, &c, planned)
 	default:
 		err = t.judgeRung(ctx, r, share, &c, planned)
@@ -164,57 +195,74 @@ func (t *Tuner) climb(ctx context.Context, r Rung, share time.Duration) (Climbed
 	if err != nil {
 		return c, err
 	}
-	t.ledger.Attempts = append(t.ledger.Attempts, c.Attempt)
-	if err := t.judged(c.Attempt); err != nil {
+	l.Attempts = append(l.Attempts, c.Attempt)
+	if err := t.book.judged(a); err != nil {
 		return c, err
 	}
-	t.show(func(v *View) { v.Doing, v.Purpose, v.Pairs, v.Effect = "", "", 0, nil })
-	return c, t.save()
+	t.display.phaseOver()
+	return c, t.book.save()
+}
+
+// partsOf are the parts of a rung: those that were planned, from cs, and the others.
+func (r *Rung) partsOf(cs []search.Candidate, planned []*iikanji.Change) []search.Part {
+	parts := search.PartsOf(r.Parts)
+	for i := range parts {
+		parts[i].Cause = r.Name
+		k := slices.IndexFunc(cs, func(c search.Candidate) bool { return c.Key() == parts[i].Key() })
+		if k >= 0 {
+			parts[i].Change, parts[i].Says = planned[k].ID, planned[k].Says
+		}
+	}
+	return parts
 }
 
 // applyUnjudged applies a rung for which there is no trial. A rung that hurts needs
 // one to stay.
 func (t *Tuner) applyUnjudged(ctx context.Context, r Rung, c *Climbed, planned []*iikanji.Change) error {
 	if r.Hurts {
-		c.Skipped = "it was taken back, and there is no trial of it"
+		c.Attempt.Skipped = "it was taken back, and there is no trial of it"
 		return nil
 	}
-	t.show(func(v *View) {
-		v.Phase, v.Doing, v.Purpose, v.Pairs, v.Effect = "climb", r.Says, "applied without a trial", 0, nil
-	})
+	t.display.phase("climb", r.Says, "applied without a trial")
 	c.Unjudged, c.Stays, c.Attempt.Stays = true, true, true
-	began := t.now()
+	began := t.book.now()
 	for _, p := range planned {
-		if err := t.acts.Apply(ctx, p.ID); err != nil {
-			return errors.Join(err, t.undo(ctx, planned, "its rung could not be applied"))
+		if err := t.Acts.Apply(ctx, p.ID); err != nil {
+			return errors.Join(err, t.hands.undo(ctx, planned, "its rung could not be applied"))
 		}
 	}
-	t.switching += t.now().Sub(began)
-	t.incumbent, t.fresh = nil, nil
-	return t.inForce(planned, "a rung of the ladder, applied without a trial")
+	t.book.state.Switching += t.book.now().Sub(began)
+	t.book.forgetIncumbent()
+	return t.hands.keep(planned, "a rung of the ladder, applied without a trial")
 }
 
 // judgeRung gives a rung its trial.
 func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *Climbed, planned []*iikanji.Change) error {
-	tr := newTrial(t.runner, t.queue, planned...)
-	tr.rung, tr.closed = &r, true // two pairs cost little more than the fast lane, and leave nothing open
+	on := &onTrial{attempt: c.Attempt, rung: &r, stays: r.stays}
 	if t.Options.Time > 0 {
-		tr.until = t.now().Add(share)
+		on.until = t.book.now().Add(share)
 	}
-	err := tr.hold(ctx, &c.Attempt)
-	c.Runs, c.Took = tr.runs, t.now().Sub(tr.began)
-	if err != nil {
+	wiped := false
+	on.ended = func(context.Context) error { return nil }
+	on.wiped = func(context.Context) error { wiped = true; return nil }
+	if err := t.beginTrial(ctx, on, "", planned...); err != nil {
+		return t.abandon(ctx, err)
+	}
+	tr := on.trial
+	if err := t.finishTrial(ctx); err != nil {
 		return err
 	}
-	if tr.replan {
-		c.Skipped = undoneByInitialize("the rung") + "; its remedy must go into the schema file"
+	c.Attempt = on.attempt
+	a := &c.Attempt
+	if wiped {
+		a.Skipped = undoneByInitialize("the rung") + "; its remedy must go into the schema file"
 		return nil
 	}
-	if c.Stays = c.Attempt.Stays; c.Stays {
-		t.switching += tr.applying
+	if c.Stays = a.Stays; c.Stays {
+		t.book.state.Switching += tr.Arms.Applying
 	}
 	var without, with []*iikanji.Run
-	for _, p := range tr.c.Pairs {
+	for _, p := range tr.Case.Pairs {
 		if p.Void == "" && p.A != nil && p.B != nil && judge.Unusable(p) == "" {
 			without, with = append(without, p.A), append(with, p.B)
 		}
@@ -227,64 +275,33 @@ func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *C
 	case c.Stays:
 		what = "stays"
 	}
-	t.say("%s: %s: %s", what, r.Says, c.Verdict.Why)
+	t.display.say("%s: %s: %s", what, r.Says, a.Verdict.Why)
 	return nil
 }
 
-// inForce marks applied changes as kept.
-func (s *restorer) inForce(changes []*iikanji.Change, why string) error {
-	for _, c := range changes {
-		if err := s.acts.Keep(c.ID, why); err != nil {
-			return err
-		}
-		s.ledger.InForce = append(s.ledger.InForce, c.ID)
+// rungShare is the share of the time of the rung under trial; nil in a search.
+func (t *Tuner) rungShare(on *onTrial) *search.RungShare {
+	if on.rung == nil {
+		return nil
 	}
-	return nil
+	share := &search.RungShare{Hurts: on.rung.Hurts, Bounded: !on.until.IsZero()}
+	if share.Bounded {
+		share.Left = on.until.Sub(t.book.now())
+	}
+	return share
 }
 
-// A rungShare is the rung of a ladder whose trial it is, with its share of the time.
-type rungShare struct {
-	rung  *Rung     // nil in a search
-	until time.Time // end of the share; zero without one
-}
-
-// stays reports whether a change under trial remains after its verdict, and the
-// reason as it is saved with the change.
-func (r rungShare) stays(a *Attempt) (bool, string) {
-	v := &a.Verdict
+// stays reports whether a rung remains after its verdict, and the reason as it is saved with
+// its changes.
+func (r *Rung) stays(a *search.Attempt) (bool, string) {
+	v := a.Verdict
 	switch {
-	case r.rung != nil && r.rung.Alone:
+	case r.Alone:
 		return false, "a rung that is judged alone: " + v.Why
 	case v.Call == iikanji.Keep:
-		return true, a.verdictText()
-	case r.rung == nil || r.rung.Hurts || v.Reason == iikanji.Gate || hurts(*v):
+		return true, verdictText(a)
+	case r.Hurts || v.Reason == iikanji.Gate || search.Hurts(v):
 		return false, v.Why
 	}
 	return true, fmt.Sprintf("a rung of the ladder, not proven to hurt: %s", v.Why)
 }
-
-// ended reports whether the next pair of a rung would exceed its share of the
-// time; a run takes cost. A rung that may hurt gets the pair that proves it.
-func (r rungShare) ended(v iikanji.Verdict, now time.Time, cost time.Duration) bool {
-	if r.rung == nil || r.until.IsZero() || Loses(v) && !hurts(v) && !r.rung.Hurts {
-		return false
-	}
-	return r.until.Sub(now) < 2*cost
-}
-
-// more reports whether a rung needs further pairs although a search would give up: a
-// loss is not proven yet, and a ladder has to show it. most is the number of pairs of
-// the last look.
-func (r rungShare) more(v iikanji.Verdict, most int, now time.Time, cost time.Duration) bool {
-	return r.rung != nil && v.Reason == iikanji.NoGain && !hurts(v) && !r.ended(v, now, cost) && len(v.Tried) < most
-}
-
-// Loses reports whether the interval of an effect is below 0: with two pairs or more
-// a loss is proven, with one it is likely.
-func Loses(v iikanji.Verdict) bool { return v.Effect.Level > 0 && v.Effect.Hi < 0 }
-
-// hurts reports whether the pairs prove a loss.
-func hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= leastPairs }
-
-// leastPairs is how many pairs prove a loss at least, as at the judge's first look.
-const leastPairs = 2

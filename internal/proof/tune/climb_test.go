@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // rungOf is a rung that turns knobs, as in "big=1".
@@ -19,7 +20,7 @@ func rungOf(hurts bool, knobs ...string) Rung {
 	r := Rung{Name: strings.Join(knobs, "-"), Says: "rung " + strings.Join(knobs, " and "), Hurts: hurts}
 	for _, k := range knobs {
 		name, value, _ := strings.Cut(k, "=")
-		r.Parts = append(r.Parts, Candidate{Remedy: turn("", name, value, 0).Remedies[0]})
+		r.Parts = append(r.Parts, search.Candidate{Remedy: turn("", name, value, 0).Remedies[0]})
 	}
 	return r
 }
@@ -48,26 +49,26 @@ func TestClimb(t *testing.T) {
 	}
 	for name, stays := range map[string]bool{"a=1": true, "loss=1": false, "none=1": true, "vain=1": false, "wrong=1": false, "two=1-three=1": true, "told=1": true, "a=1-late=1": true, "nothing": false} {
 		if got[name].Stays != stays {
-			t.Errorf("%s: stays is %v: %+v", name, got[name].Stays, got[name].Verdict)
+			t.Errorf("%s: stays is %v: %+v", name, got[name].Stays, got[name].Attempt.Verdict)
 		}
 	}
 	want := map[string]bool{"a=1": true, "none=1": true, "two=1": true, "three=1": true, "told=1": true, "late=1": true}
 	if on := m.on(); !maps.Equal(on, want) {
 		t.Errorf("in the end the site is %v, want %v", on, want)
 	}
-	if c := got["loss=1"]; !hurts(c.Verdict) || c.Scores[0] <= c.Scores[1] {
-		t.Errorf("the loss is not shown: %+v %v", c.Verdict.Effect, c.Scores)
+	if c := got["loss=1"]; !search.Hurts(c.Attempt.Verdict) || c.Scores[0] <= c.Scores[1] {
+		t.Errorf("the loss is not shown: %+v %v", c.Attempt.Verdict.Effect, c.Scores)
 	}
-	if c := got["none=1"]; c.Verdict.Call == iikanji.Keep && c.Verdict.Reason == iikanji.Proven {
-		t.Errorf("a gain of nothing: %+v", c.Verdict)
+	if c := got["none=1"]; c.Attempt.Verdict.Call == iikanji.Keep && c.Attempt.Verdict.Reason == iikanji.Proven {
+		t.Errorf("a gain of nothing: %+v", c.Attempt.Verdict)
 	}
-	if c := got["wrong=1"]; c.Verdict.Reason != iikanji.Gate || !strings.Contains(c.Verdict.Why, "wrong=1") {
-		t.Errorf("the failed rung: %+v", c.Verdict)
+	if c := got["wrong=1"]; c.Attempt.Verdict.Reason != iikanji.Gate || !strings.Contains(c.Attempt.Verdict.Why, "wrong=1") {
+		t.Errorf("the failed rung: %+v", c.Attempt.Verdict)
 	}
-	if c := got["a=1-late=1"]; len(c.Missing) != 1 || len(c.Changes) != 1 {
-		t.Errorf("the rung of which a part is in force already: missing %q, changes %v", c.Missing, c.Changes)
+	if c := got["a=1-late=1"]; len(c.Missing) != 1 || len(c.Attempt.Changes) != 1 {
+		t.Errorf("the rung of which a part is in force already: missing %q, changes %v", c.Missing, c.Attempt.Changes)
 	}
-	if c := got["nothing"]; c.Skipped == "" || len(c.Changes) != 0 {
+	if c := got["nothing"]; c.Attempt.Skipped == "" || len(c.Attempt.Changes) != 0 {
 		t.Errorf("the rung that is in force already: %+v", c)
 	}
 	gain := math.Exp(math.Log(3) + 0.3 + 0.3 + 0.5 + 0.2)
@@ -102,11 +103,11 @@ func TestClimbTime(t *testing.T) {
 		}
 		judged := 0
 		for _, c := range got {
-			if c.Runs > 0 {
+			if c.Attempt.Runs > 0 {
 				judged++
 			}
-			if !c.Stays && !hurts(c.Verdict) {
-				t.Errorf("%s does not stay: %+v", c.Says, c.Verdict)
+			if !c.Stays && !search.Hurts(c.Attempt.Verdict) {
+				t.Errorf("%s does not stay: %+v", c.Attempt.Says, c.Attempt.Verdict)
 			}
 		}
 		if len(got) != len(rungs) || judged < len(rungs)/2 || len(out.Final) < 2 {
@@ -126,13 +127,13 @@ func TestClimbGiven(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c := got["a=1"]; !c.Unjudged || !c.Stays || c.Runs != 0 {
+	if c := got["a=1"]; !c.Unjudged || !c.Stays || c.Attempt.Runs != 0 {
 		t.Errorf("the given rung: %+v", c)
 	}
-	if c := got["taken=1"]; c.Stays || c.Skipped == "" {
+	if c := got["taken=1"]; c.Stays || c.Attempt.Skipped == "" {
 		t.Errorf("the given rung that was taken back: %+v", c)
 	}
-	if c := got["b=1"]; !c.Stays || c.Runs == 0 {
+	if c := got["b=1"]; !c.Stays || c.Attempt.Runs == 0 {
 		t.Errorf("the judged rung: %+v", c)
 	}
 }
@@ -206,11 +207,11 @@ func TestClimbAlone(t *testing.T) {
 	}
 	for name, effect := range map[string]float64{"a=1": 0.4, "b=1": 0.3, "loss=1": -0.4, "none=1": 0} {
 		c := got[name]
-		if c.Stays || !c.Alone || math.Abs(c.Verdict.Effect.Mid-effect) > 0.1 {
-			t.Errorf("%s: stays %v, alone %v, %+v, want %v", name, c.Stays, c.Alone, c.Verdict.Effect, effect)
+		if c.Stays || !c.Alone || math.Abs(c.Attempt.Verdict.Effect.Mid-effect) > 0.1 {
+			t.Errorf("%s: stays %v, alone %v, %+v, want %v", name, c.Stays, c.Alone, c.Attempt.Verdict.Effect, effect)
 		}
-		if proven := c.Verdict.Call == iikanji.Keep; proven != (effect > 0) {
-			t.Errorf("%s: %s", name, c.Verdict.Call)
+		if proven := c.Attempt.Verdict.Call == iikanji.Keep; proven != (effect > 0) {
+			t.Errorf("%s: %s", name, c.Attempt.Verdict.Call)
 		}
 	}
 	if on := m.on(); len(on) != 0 || len(out.Final) != 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // errKilled is the panic value of a killed process in these tests.
@@ -73,7 +74,7 @@ func crash(t *testing.T, tu *Tuner, n int, before bool) (killed bool) {
 // certain returns the proven changes that a ledger has in force.
 func certain(t *testing.T, h Store) []iikanji.ChangeID {
 	t.Helper()
-	var b ledger
+	var b search.Ledger
 	if err := h.ReadLedger(ledgerVersion, &b); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
@@ -90,12 +91,12 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 	m.t.Helper()
 	want := map[string]bool{}
 	last := map[string]string{}
-	for _, id := range tu.ledger.InForce {
+	for _, id := range tu.book.ledger().InForce {
 		c, err := tu.History.LoadChange(id)
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		if c.Stage != iikanji.Kept && !tu.ledger.isOpen(id) {
+		if c.Stage != iikanji.Kept && !tu.book.ledger().IsOpen(id) {
 			m.t.Fatalf("%s: change %d is in force and %s", what, id, c.Stage)
 		}
 		for _, op := range c.Do {
@@ -115,7 +116,7 @@ func (m *meadow) wantInForce(tu *Tuner, what string) {
 		m.t.Fatal(err)
 	}
 	for _, c := range changes {
-		if c.Stage.May(iikanji.Reverting) && !slices.Contains(tu.ledger.InForce, c.ID) {
+		if c.Stage.May(iikanji.Reverting) && !slices.Contains(tu.book.ledger().InForce, c.ID) {
 			m.t.Fatalf("%s: change %d is %s and not in force", what, c.ID, c.Stage)
 		}
 	}
@@ -170,8 +171,8 @@ func TestTuneKilled(t *testing.T) {
 		}
 		m.wantInForce(tu, "gone on")
 		for _, id := range proven {
-			dropped := slices.ContainsFunc(tu.ledger.Attempts, func(a Attempt) bool { return a.Dropped && slices.Contains(a.Changes, id) })
-			if !slices.Contains(tu.ledger.InForce, id) && !dropped {
+			dropped := slices.ContainsFunc(tu.book.ledger().Attempts, func(a search.Attempt) bool { return a.Dropped && slices.Contains(a.Changes, id) })
+			if !slices.Contains(tu.book.ledger().InForce, id) && !dropped {
 				t.Fatalf("killed at event %d: change %d was kept and is lost", n, id)
 			}
 		}
@@ -220,7 +221,7 @@ func TestTuneInterruptedWithin(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		tu.Acts.Hands = &interrupted{Hands: tu.Acts.Hands, left: stop, cancel: cancel}
 		_, err := tu.Tune(ctx)
-		phase := tu.view.Phase
+		phase := tu.display.view.Phase
 		cancel()
 		if err == nil {
 			if stop < 20 || phase != "last comparison" {
@@ -277,7 +278,7 @@ func killedApart(t *testing.T) (*meadow, *Tuner) {
 	j := &mortal{History: tu.History.(*history.History), left: math.MaxInt}
 	tu.Acts.Journal = j
 	m.at = func(int) {
-		if tu.view.Phase == "last comparison" && m.on()["x=0"] {
+		if tu.display.view.Phase == "last comparison" && m.on()["x=0"] {
 			j.dead = true // its later events are not written
 			panic(errKilled)
 		}
@@ -364,7 +365,7 @@ func TestPutBackEdited(t *testing.T) {
 		if on := m.on(); err != nil || len(out.Final) != 4 || !on["x=by hand"] || !on["y=1"] {
 			t.Fatalf("going on: %v, the site is %v", err, on)
 		}
-		if undone := slices.DeleteFunc(slices.Clone(out.Attempts), func(a Attempt) bool { return !a.Undone }); len(undone) != 2 {
+		if undone := slices.DeleteFunc(slices.Clone(out.Attempts), func(a search.Attempt) bool { return !a.Undone }); len(undone) != 2 {
 			t.Errorf("undone are %v", undone)
 		}
 		if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(m.on()) != 1 {

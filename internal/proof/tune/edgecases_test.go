@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/cause/diagnose"
-	"github.com/iikanji/iikanji/internal/policy/tier"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // TestTuneStacked checks that a change with other changes built on it has no
@@ -41,8 +41,8 @@ func TestTuneStacked(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.wantInForce(tu, "at the end")
-	if !m.on()["x=3"] || len(tu.ledger.InForce) != 3 || len(out.Final) != 4 {
-		t.Errorf("the site is %v, in force %v, compared in %v", m.on(), tu.ledger.InForce, out.Final)
+	if !m.on()["x=3"] || len(tu.book.ledger().InForce) != 3 || len(out.Final) != 4 {
+		t.Errorf("the site is %v, in force %v, compared in %v", m.on(), tu.book.ledger().InForce, out.Final)
 	}
 	if notes := strings.Join(out.Notes, "\n"); !strings.Contains(notes, "not checked alone: turn x to 1: 2 later changes are built on it") {
 		t.Errorf("notes:\n%s", notes)
@@ -120,7 +120,7 @@ func TestTuneBundleOnProvisional(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 	bundles, undone := 0, 0
 	for _, a := range out.Attempts {
-		if a.Kind() == bundleKind {
+		if a.IsBundle() {
 			bundles++
 			if strings.Contains(a.Verdict.Why, "built on was undone") {
 				undone++
@@ -133,8 +133,8 @@ func TestTuneBundleOnProvisional(t *testing.T) {
 	if on := m.on(); !on["luck=2"] || !on["a=1"] || !on["b=1"] {
 		t.Errorf("the site is %v, calls %v", on, m.calls(out))
 	}
-	for _, id := range tu.ledger.InForce {
-		if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool {
+	for _, id := range tu.book.ledger().InForce {
+		if !slices.ContainsFunc(out.Attempts, func(a search.Attempt) bool {
 			return a.Verdict.Call == iikanji.Keep && slices.Contains(a.Changes, id)
 		}) {
 			t.Errorf("change %d is in force, and no attempt that has it was kept", id)
@@ -190,13 +190,13 @@ func TestTuneProposer(t *testing.T) {
 		}
 	}
 	asked := 0
-	tu.Propose = func(_ context.Context, _ *diagnose.Diagnosis, _ []iikanji.Fact, _ []Attempt) ([]Candidate, error) {
+	tu.Propose = func(_ context.Context, _ *diagnose.Diagnosis, _ []iikanji.Fact, _ []search.Attempt) ([]search.Candidate, error) {
 		asked++
-		var out []Candidate
+		var out []search.Candidate
 		for _, args := range []map[string]string{{"name": "unsafe", "value": "1", "weakens": "yes"}, {"name": "wrong", "value": "1"}, {"name": "good", "value": "1"}} {
-			out = append(out, Candidate{Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Says: args["name"], Args: args}, Claim: "proposed"})
+			out = append(out, search.Candidate{Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Says: args["name"], Args: args}, Claim: "proposed"})
 		}
-		return append(out, Candidate{Remedy: iikanji.Remedy{Kind: "no such kind"}, Claim: "proposed"}), nil
+		return append(out, search.Candidate{Remedy: iikanji.Remedy{Kind: "no such kind"}, Claim: "proposed"}), nil
 	}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
@@ -206,7 +206,7 @@ func TestTuneProposer(t *testing.T) {
 	if !on["good=1"] || on["wrong=1"] || on["unsafe=1"] || asked == 0 {
 		t.Errorf("asked %d times, the site is %v", asked, on)
 	}
-	i := slices.IndexFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Args["name"] == "unsafe" })
+	i := slices.IndexFunc(out.Attempts, func(a search.Attempt) bool { return a.Candidate.Remedy.Args["name"] == "unsafe" })
 	if i < 0 || !strings.Contains(out.Attempts[i].Skipped, "durability") || len(out.Attempts[i].Changes) > 0 {
 		t.Errorf("%+v", out.Attempts)
 	}
@@ -286,13 +286,13 @@ func TestTuneTakenBack(t *testing.T) {
 	if err != nil || len(m.on()) != 2 || len(out.Final) != 4 {
 		t.Fatalf("after all was taken back: %v, the site is %v", err, m.on())
 	}
-	if err := tu.Acts.Revert(t.Context(), tu.ledger.InForce[1], "by hand"); err != nil {
+	if err := tu.Acts.Revert(t.Context(), tu.book.ledger().InForce[1], "by hand"); err != nil {
 		t.Fatal(err)
 	}
 	left := m.on()
 	next()
 	out, err = tu.Tune(t.Context())
-	if err != nil || len(m.on()) != 1 || !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Undone }) {
+	if err != nil || len(m.on()) != 1 || !slices.ContainsFunc(out.Attempts, func(a search.Attempt) bool { return a.Undone }) {
 		t.Errorf("after one was taken back: %v, the site was %v and is %v", err, left, m.on())
 	}
 	m.wantInForce(tu, "at the end")
@@ -318,12 +318,12 @@ func TestJudgeTakenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	tu = m.tuner(hist)
-	a, err := tu.Judge(t.Context(), Candidate{Remedy: turn("", "big", "1", 0).Remedies[0], Claim: "by hand"})
+	a, err := tu.Judge(t.Context(), search.Candidate{Remedy: turn("", "big", "1", 0).Remedies[0], Claim: "by hand"})
 	if err != nil || a.Runs == 0 || a.Verdict.Call != iikanji.Keep || !m.on()["big=1"] {
 		t.Errorf("%v: %+v, the site is %v", err, a, m.on())
 	}
-	if tu.first != 0 {
-		t.Errorf("the first attempt of the search is %d of %d", tu.first, len(tu.ledger.Attempts))
+	if tu.book.first != 0 {
+		t.Errorf("the first attempt of the search is %d of %d", tu.book.first, len(tu.book.ledger().Attempts))
 	}
 }
 
@@ -362,8 +362,8 @@ func TestTuneOtherConditions(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := tu.Tune(ctx); !errors.Is(err, context.Canceled) || tu.ledger.Open == nil {
-		t.Fatalf("%v, open %+v", err, tu.ledger.Open)
+	if _, err := tu.Tune(ctx); !errors.Is(err, context.Canceled) || tu.book.ledger().Open == nil {
+		t.Fatalf("%v, open %+v", err, tu.book.ledger().Open)
 	}
 	hist := m.h.Dir()
 	if err := m.h.Close(); err != nil {
@@ -385,7 +385,7 @@ func TestTuneNoTime(t *testing.T) {
 	m, tu := newMeadow(t, 20)
 	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "big", "1", 8)} }
 	tu.Options.Time = 20 * time.Second
-	if _, err := tu.Tune(t.Context()); !errors.Is(err, errTime) || len(m.on()) != 0 || len(tu.ledger.AA) == 0 {
+	if _, err := tu.Tune(t.Context()); !errors.Is(err, errTime) || len(m.on()) != 0 || len(tu.book.ledger().AA) == 0 {
 		t.Errorf("%v, the site is %v", err, m.on())
 	}
 	if e := tu.History.Events(); slices.ContainsFunc(e, func(e history.Event) bool { return e.What == history.Staged }) {
@@ -402,7 +402,7 @@ func TestTuneFails(t *testing.T) {
 	for _, c := range []struct {
 		bad  int // runs that fail, from the second on
 		want error
-	}{{1, nil}, {maxFailed, ErrChecks}} {
+	}{{1, nil}, {int(search.MostFailed.Value()), ErrChecks}} {
 		m, tu := newMeadow(t, 21)
 		m.finds = func(map[string]bool) []iikanji.Finding { return nil }
 		m.effects["base=1"] = 0
@@ -467,11 +467,11 @@ func TestTuneHandful(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out.Attempts[0].Skipped == "" || out.Attempts[0].Code != "WEB108" {
+	if out.Attempts[0].Skipped == "" || out.Attempts[0].Candidate.Code != "WEB108" {
 		t.Errorf("a remedy that cannot be planned is not reported first: %+v", out.Attempts[0])
 	}
 	one := out.Attempts[1]
-	if one.Kind() != bundleKind || one.Verdict.Call != iikanji.Keep || len(one.Changes) != 4 {
+	if !one.IsBundle() || one.Verdict.Call != iikanji.Keep || len(one.Changes) != 4 {
 		t.Fatalf("the second attempt is %s of %d changes: %s %s", one.Kind(), len(one.Changes), one.Verdict.Call, one.Verdict.Why)
 	}
 	if on := m.on(); !on["a=1"] || !on["b=1"] || !on["c=1"] || !on["d=1"] {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // carve is knob for source: its trial compares answers first.
@@ -123,7 +123,7 @@ func minuteSite(t *testing.T, seed uint64) (*slowSite, *Tuner) {
 		m.breaks[c.name+"=1"] = c.breaks
 	}
 	tu.Field = s
-	tu.Options = TuneOptions{Time: 20 * time.Minute, Short: time.Minute, Full: time.Minute, Watch: time.Minute, Pairs: 2, Seed: seed}
+	tu.Options = search.Options{Time: 20 * time.Minute, Short: time.Minute, Full: time.Minute, Watch: time.Minute, Pairs: 2, Seed: seed}
 	return s, tu
 }
 
@@ -153,51 +153,5 @@ func TestLongRuns(t *testing.T) {
 		if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(s.on()) != len(before) {
 			t.Errorf("seed %d: reverting all: %v, the site is %v", seed, err, s.on())
 		}
-	}
-}
-
-// TestSweep: a sweep has one candidate of each finding, rewrites only where nothing else
-// promises much, and of suspects a third; the last suspect is tried alone.
-func TestSweep(t *testing.T) {
-	q := queueOf(ledger{})
-	q.options.Time, q.cost = 20*time.Minute, time.Minute
-	index := func(name string, gain float64) Candidate {
-		f := turn("DB101", name, "1", 0)
-		return Candidate{Code: f.Code, Where: name, Chance: 0.5, Gain: gain, Remedy: f.Remedies[0]}.cached()
-	}
-	big, same := index("big", 0.6), index("same", 0.5)
-	same.Where = "big"
-	small := []Candidate{index("a", 0.2), index("b", 0.1), index("c", 0.1), index("d", 0.1)}
-	source := rewrite("APP206", "APP206", "f")
-	q.candidates = append([]Candidate{big, same, source, index("trifle", 0.01)}, small...)
-	names := func(parts []Candidate) (all []string) {
-		for _, p := range parts {
-			all = append(all, p.Where)
-		}
-		return all
-	}
-	for _, c := range []struct {
-		first    Candidate
-		suspects []Candidate
-		want     []string
-	}{
-		{big, nil, []string{"big", "a", "b", "c", "d"}},
-		{small[0], nil, []string{"a", "big", "b", "c", "d", "f"}},
-		{source, nil, []string{"f", "big", "a", "b", "c", "d"}},
-		{big, small, []string{"big", "a", "b"}},
-		{big, small[1:2], []string{"big", "a", "c", "d"}},
-		{small[1], small[1:2], nil},
-	} {
-		q.suspects = map[string]bool{}
-		for _, s := range c.suspects {
-			q.suspects[s.Key()] = true
-		}
-		if got := names(q.sweep(c.first)); !slices.Equal(got, c.want) {
-			t.Errorf("with %s first and %d suspects: %q, want %q", c.first.Where, len(c.suspects), got, c.want)
-		}
-	}
-	q.suspects, q.options.Time = nil, time.Hour
-	if parts := q.sweep(big); parts != nil {
-		t.Errorf("with time for trials: a sweep of %q", names(parts))
 	}
 }

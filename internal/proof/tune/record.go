@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // searchVersion is the version of the record of a search.
@@ -15,9 +16,9 @@ const searchVersion = 1
 // A Search is the record of one search that has ended. The attempts are in the
 // ledger, which the searches of a history share.
 type Search struct {
-	Version int         `json:"version"`
-	Began   time.Time   `json:"began"`
-	Options TuneOptions `json:"options"`
+	Version int            `json:"version"`
+	Began   time.Time      `json:"began"`
+	Options search.Options `json:"options"`
 	// First is the index of the search's first attempt in the ledger.
 	First int `json:"first_attempt"`
 	Outcome
@@ -27,7 +28,7 @@ type Search struct {
 
 // saveSearch saves the record of the search.
 func (t *Tuner) saveSearch(out *Outcome) error {
-	s := Search{Version: searchVersion, Began: t.began, Options: t.Options, First: t.first, Outcome: *out}
+	s := Search{Version: searchVersion, Began: t.book.began, Options: t.Options, First: t.book.first, Outcome: *out}
 	s.Outcome.Attempts = nil
 	return t.History.AddSearch(&s)
 }
@@ -35,7 +36,7 @@ func (t *Tuner) saveSearch(out *Outcome) error {
 // A Record is what the searches of a history left there.
 type Record struct {
 	Calibration []iikanji.RunID // of the unchanged site, for the noise
-	Attempts    []Attempt
+	Attempts    []search.Attempt
 	InForce     []iikanji.ChangeID // in the order in which they were applied
 	Searches    []Search           // oldest first; a search that was killed is missing
 }
@@ -43,11 +44,11 @@ type Record struct {
 // ReadRecord reads what the searches of a history left. A history without a
 // search has an empty Record.
 func ReadRecord(h *history.History) (*Record, error) {
-	var b ledger
-	if err := h.ReadLedger(ledgerVersion, &b); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var l search.Ledger
+	if err := h.ReadLedger(ledgerVersion, &l); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	r := &Record{Calibration: b.AA, Attempts: b.Attempts, InForce: b.InForce}
+	r := &Record{Calibration: l.AA, Attempts: l.Attempts, InForce: l.InForce}
 	numbers, err := h.SearchNumbers()
 	if err != nil {
 		return nil, err
@@ -61,7 +62,3 @@ func ReadRecord(h *history.History) (*Record, error) {
 	}
 	return r, nil
 }
-
-// Result is the attempt's result in a word: keep, revert, inconclusive, parked,
-// provisional, dropped, undone or not tried.
-func (a Attempt) Result() string { return callOf(a) }

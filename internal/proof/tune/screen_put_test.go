@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // writes counts the files that changes write.
@@ -31,20 +32,21 @@ func TestScreenPut(t *testing.T) {
 	if err := tu.openLedger(); err != nil {
 		t.Fatal(err)
 	}
-	d := &design{shared: tu.shared, restorer: tu.restorer, runner: tu.runner, planner: tu.planner, queue: tu.queue, variants: map[string]*iikanji.Change{}}
 	turns := [][2]string{{"a", "1"}, {"b", "1"}, {"b", "2"}, {"c", "1"}, {"b", "3"}}
-	var parts []Candidate
+	var parts []search.Candidate
 	for _, turned := range turns {
-		parts = append(parts, Candidate{Remedy: turn("", turned[0], turned[1], 0.1).Remedies[0]})
+		parts = append(parts, search.Candidate{Remedy: turn("", turned[0], turned[1], 0.1).Remedies[0]})
 	}
-	if err := d.plan(t.Context(), parts); err != nil || len(d.parts) != len(parts) {
-		t.Fatal(len(d.parts), err)
+	tu.book.learn()
+	if err := tu.screen(t.Context(), parts); err != nil || tu.design == nil || len(tu.design.First) != len(parts) {
+		t.Fatal(tu.design, err)
 	}
+	d := tu.design
 	put := func(row ...bool) int {
 		t.Helper()
 		before := w.n
-		if err := d.put(t.Context(), row); err != nil || d.why != "" {
-			t.Fatal(row, d.why, err)
+		if err := d.Put(t.Context(), row); err != nil || d.Stopped != "" {
+			t.Fatal(row, d.Stopped, err)
 		}
 		want, latest := map[string]bool{}, map[string]string{}
 		for i, on := range row {

@@ -38,14 +38,14 @@ func TestTuneScreen(t *testing.T) {
 	m.wantInForce(tu, "at the end")
 	alone := 0
 	for _, a := range out.Attempts {
-		for i, v := range a.Alone {
-			if v == nil || a.Verdict.Call != iikanji.Keep {
+		for _, p := range a.Parts {
+			if p.Alone == nil || a.Verdict.Call != iikanji.Keep {
 				continue
 			}
 			alone++
-			saved, err := m.h.LoadVerdict(a.Changes[i])
+			saved, err := m.h.LoadVerdict(p.Change)
 			if err != nil || !strings.Contains(saved.Why, "proven alone in a screening of") || math.Abs(saved.Effect.Mid-0.12) > 0.05 {
-				t.Errorf("%s: %v, %+v", a.Parts[i], err, saved)
+				t.Errorf("%s: %v, %+v", p.Says, err, saved)
 			}
 		}
 	}

@@ -92,8 +92,8 @@ func TestTuneScreenWiped(t *testing.T) {
 	}
 	alone := 0
 	for _, a := range out.Attempts {
-		for _, v := range a.Alone {
-			if v != nil && a.Verdict.Call == iikanji.Keep {
+		for _, p := range a.Parts {
+			if p.Alone != nil && a.Verdict.Call == iikanji.Keep {
 				alone++
 			}
 		}

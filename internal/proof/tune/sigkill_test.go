@@ -42,7 +42,7 @@ type doomed struct {
 }
 
 func (d *doomed) step() {
-	phase := d.tu.view.Phase
+	phase := d.tu.display.view.Phase
 	if phase == "trial" && d.onTrial() > 1 {
 		phase = "bundle"
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
@@ -281,21 +282,21 @@ func searchSource(t *testing.T, load time.Duration) (stays bool) {
 		[]iikanji.Remedy{{Kind: "patch", Target: changetest.Service, Says: "allow fewer", Args: map[string]string{"diff": wrongAtBorder}}}}
 	acts := &change.Executor{Hands: s.site, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Behaviour}}}
 	tu := &tune.Tuner{Field: f, Site: s.site, Acts: acts, History: h, Now: time.Now, Say: func(line string) { t.Log(line) },
-		Options: tune.TuneOptions{Runs: 40, Until: 1.3, Short: load, Full: load, Watch: load, Pairs: 2, Seed: 1}}
+		Options: search.Options{Runs: 40, Until: 1.3, Short: load, Full: load, Watch: load, Pairs: 2, Seed: 1}}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept, patched *tune.Attempt
+	var kept, patched *search.Attempt
 	for i := range out.Attempts {
 		switch a := &out.Attempts[i]; {
-		case a.Remedy.Kind == "patch":
+		case a.Candidate.Remedy.Kind == "patch":
 			patched = a
 		case a.Verdict.Call == iikanji.Keep:
 			kept = a
 		}
 	}
-	if kept != nil && (kept.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests < 20 || kept.Verdict.Answered.Borders == 0) {
+	if kept != nil && (kept.Candidate.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests < 20 || kept.Verdict.Answered.Borders == 0) {
 		t.Fatalf("a knob was kept without a comparison: %+v", out.Attempts)
 	}
 	body, err := os.ReadFile(app.Source("main.go"))
@@ -304,7 +305,7 @@ func searchSource(t *testing.T, load time.Duration) (stays bool) {
 	}
 	stays = kept != nil && !strings.Contains(string(body), "4 * time.Millisecond")
 	if patched == nil {
-		a, err := tu.Judge(t.Context(), tune.Candidate{Remedy: f.extra[0], Claim: "by hand"})
+		a, err := tu.Judge(t.Context(), search.Candidate{Remedy: f.extra[0], Claim: "by hand"})
 		if err != nil {
 			t.Fatal(err)
 		}

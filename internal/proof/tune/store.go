@@ -2,7 +2,6 @@ package tune
 
 import (
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 )
 
@@ -18,12 +17,4 @@ type Store interface {
 	ReadLedger(newest int, v any) error
 	SaveLedger(v any) error
 	AddSearch(v any) error
-}
-
-// hands perform the ops of changes and read the state of places.
-func (s *restorer) hands() change.Hands {
-	if s.acts != nil && s.acts.Hands != nil {
-		return s.acts.Hands
-	}
-	return s.site
 }

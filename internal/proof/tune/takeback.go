@@ -2,51 +2,20 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
 )
-
-// undo undoes changes, the latest first, even when ctx is done. The executor bounds
-// each operation.
-func (s *restorer) undo(ctx context.Context, changes []*iikanji.Change, why string) error {
-	ctx = context.WithoutCancel(ctx)
-	var errs []error
-	for _, c := range slices.Backward(changes) {
-		now, err := s.store.LoadChange(c.ID)
-		if err == nil && now.Stage.May(iikanji.Reverting) {
-			err = s.acts.Revert(ctx, c.ID, why)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
-}
-
-// wiped reports whether initialize undid one of the changes. A table that a
-// later change of the bundle altered, too, is in a state foreign to the earlier.
-func (s *restorer) wiped(ctx context.Context, changes []*iikanji.Change) (bool, error) {
-	for _, c := range changes {
-		wiped, err := change.Wiped(ctx, s.site, c)
-		if err != nil && !errors.Is(err, change.ErrForeignState) {
-			return false, err
-		}
-		if wiped {
-			return true, nil
-		}
-	}
-	return false, nil
-}
 
 // takeBack undoes changes that are in force. Later changes of the same places, and the
 // bundles that have such a change, are undone with them and tried again.
-func (s *restorer) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
-	above, err := s.above(gone)
+func (h *hands) takeBack(ctx context.Context, gone []iikanji.ChangeID, why string) error {
+	l := h.book.ledger()
+	above, err := h.above(gone)
 	if err != nil {
 		return err
 	}
-	for _, id := range slices.Backward(s.ledger.InForce) {
+	for _, id := range slices.Backward(l.InForce) {
 		says := why
 		switch {
 		case slices.Contains(above, id):
@@ -54,21 +23,22 @@ func (s *restorer) takeBack(ctx context.Context, gone []iikanji.ChangeID, why st
 		case !slices.Contains(gone, id):
 			continue
 		}
-		if err := s.acts.Revert(ctx, id, says); err != nil {
+		if err := h.acts.Revert(ctx, id, says); err != nil {
 			return err
 		}
 	}
 	all := slices.Concat(gone, above)
-	s.ledger.InForce = slices.DeleteFunc(s.ledger.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(all, id) })
-	for i := range s.ledger.Attempts {
-		a := &s.ledger.Attempts[i]
+	l.InForce = slices.DeleteFunc(l.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(all, id) })
+	for i := range l.Attempts {
+		a := &l.Attempts[i]
 		if a.Verdict.Call == iikanji.Keep && slices.ContainsFunc(a.Changes, func(id iikanji.ChangeID) bool { return slices.Contains(above, id) }) {
-			s.say("to be tried again: %s: the change it was built on was undone", a.Says)
-			a.again("the change it was built on was undone: to be tried again")
+			h.display.say("to be tried again: %s: the change it was built on was undone", a.Says)
+			a.TryAgain("the change it was built on was undone: to be tried again")
 		}
 	}
-	s.ledger.Open, s.incumbent, s.fresh = nil, nil, nil
-	return s.save()
+	l.Open = nil
+	h.book.forgetIncumbent()
+	return h.book.save()
 }
 
 // above are the changes in force that must be undone with those of below: those that
@@ -76,16 +46,17 @@ func (s *restorer) takeBack(ctx context.Context, gone []iikanji.ChangeID, why st
 // above, and the other changes of a bundle that loses one in this way. A bundle was
 // proven as a whole. The rest of it would stay without a proof, and its findings would
 // count as cured.
-func (s *restorer) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+func (h *hands) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+	l := h.book.ledger()
 	gone := slices.Clone(below)
 	for {
-		on, err := s.builtOn(gone)
+		on, err := h.builtOn(gone)
 		if err != nil {
 			return nil, err
 		}
 		lost := slices.Concat(gone[len(below):], on)
-		for i := range s.ledger.Attempts {
-			if ids := s.ledger.inForceOf(&s.ledger.Attempts[i]); haveCommon(ids, lost) {
+		for i := range l.Attempts {
+			if ids := l.InForceOf(&l.Attempts[i]); haveCommon(ids, lost) {
 				on = append(on, ids...)
 			}
 		}
@@ -103,11 +74,11 @@ func (s *restorer) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 
 // builtOn are the changes in force besides those of below that were applied later than
 // one of them and alter one of its places, directly or by way of another such change.
-func (s *restorer) builtOn(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
+func (h *hands) builtOn(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 	var above []iikanji.ChangeID
 	places := map[string]bool{}
-	for _, id := range s.ledger.InForce {
-		c, err := s.store.LoadChange(id)
+	for _, id := range h.book.ledger().InForce {
+		c, err := h.book.store.LoadChange(id)
 		if err != nil {
 			return nil, err
 		}

@@ -9,45 +9,12 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // fixed are the options of a benchmarker whose runs cannot be shortened.
-func fixed(limit, load time.Duration) TuneOptions {
-	return TuneOptions{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}
-}
-
-// TestTimePlan: the plan divides the time as the search does, before and after the first
-// run.
-func TestTimePlan(t *testing.T) {
-	for _, c := range []struct {
-		options TuneOptions
-		cost    time.Duration
-		want    string
-	}{
-		{fixed(15*time.Minute, 75*time.Second), 78 * time.Second,
-			"15m0s hold about 11 runs of 78s: 4 to measure the noise, 1 to observe, 2 for a sweep of all promising changes, 4 for the last comparison"},
-		{fixed(15*time.Minute, 75*time.Second), 95 * time.Second,
-			"15m0s hold about 9 runs of 95s: 3 to measure the noise, 1 to observe, 1 for a sweep of all promising changes, 4 for the last comparison"},
-		{fixed(10*time.Minute, 75*time.Second), 0,
-			"10m0s hold about 7 runs of 77s: 4 to measure the noise, 1 to observe, none to try changes, 4 for the last comparison; a search with runs of this length needs 11m52s"},
-		{TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4, Runs: 40}, 14 * time.Second,
-			"15m0s hold about 64 runs of 14s: 8 to measure the noise, 1 to observe, 39 to try changes, 8 with a load of 18s and more for the last comparison; at most 40 runs are allowed"},
-		{TuneOptions{Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}, 0,
-			"no time limit; runs of about 12s: 8 to measure the noise, 1 to observe, as many as needed to try changes, 8 with a load of 60s and more for the last comparison"},
-	} {
-		b := &budget{options: c.options, cost: c.cost}
-		p := b.timePlan(0)
-		if got := p.String(); got != c.want {
-			t.Errorf("%v with runs of %v:\n%s, want\n%s", c.options.Time, c.cost, got, c.want)
-		}
-		if p.Noise != b.calibrationRuns() || p.Sweep != b.scarce() {
-			t.Errorf("%+v, but %d calibration runs, scarce: %v", p, b.calibrationRuns(), b.scarce())
-		}
-	}
-	known := (&budget{options: fixed(15*time.Minute, 75*time.Second)}).timePlan(4)
-	if known.Noise != 0 || known.Search < 5 {
-		t.Errorf("with four runs of an earlier search: %+v", known)
-	}
+func fixed(limit, load time.Duration) search.Options {
+	return search.Options{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}
 }
 
 // TestPlanIsShown: a search shows its plan before its first run, and once more when the

@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // Tune searches for changes that make the site faster, keeps what interleaved
-// runs prove, and measures at the end what it came to:
-//
-//  1. continue an interrupted search; otherwise
-//  2. run the untouched site against itself (A/A) to measure the noise;
-//  3. observe a run and find causes; rank their remedies by expected gain;
-//  4. try one candidate at a time, or many as one change where time is scarce or where
-//     other work uses what one saves; a kept one moves the bottleneck: go to 3;
-//  5. try parked candidates as bundles; bisect a bundle that fails;
-//  6. in the end phase: changes that turn logs off, drop-one checks, a restart
-//     rehearsal, and the untouched site against the final one in full runs.
+// runs prove, and measures at the end what it came to. It continues an interrupted search;
+// what comes next is decided by search.Next.
 //
 // When ctx is done, the candidate under trial is undone, kept changes stay, and
 // the outcome so far is returned with the error of ctx.
@@ -27,163 +19,198 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	if err := t.openLedger(); err != nil {
 		return nil, err
 	}
-	out := t.newOutcome()
-	return out, t.close(out, t.phases(ctx, out))
+	return t.close(t.search(ctx))
 }
 
-func (t *Tuner) newOutcome() *Outcome {
-	return &Outcome{Full: t.Options.Full, Place: t.Options.Place, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
-}
-
-// close completes the outcome of a search that ended with err, and saves it.
-func (t *Tuner) close(out *Outcome, err error) error {
-	out.Attempts = append([]Attempt{}, t.ledger.Attempts...)
-	out.Runs, out.Voided = t.ledger.Runs-t.before[0], t.ledger.Voided-t.before[1]
-	out.Short = [2]float64{geomean(t.untouched), geomean(t.incumbent)}
-	out.Noise, out.Notes, out.Took = t.judge.Prior.SD(), t.notes, t.Now().Sub(t.began)
-	if t.shown != nil {
-		out.Plan = *t.shown
-	}
-	out.Partial, out.FalseKeeps = err != nil, t.ledger.falseKeeps()
-	return errors.Join(err, t.save(), t.saveSearch(out))
-}
-
-func (t *Tuner) phases(ctx context.Context, out *Outcome) error {
-	if err := t.resume(ctx); err != nil {
-		return err
-	}
-	t.showPlan()
-	if err := t.calibrate(ctx); err != nil {
-		return err
-	}
-	if err := t.search(ctx); err != nil {
-		return err
-	}
-	return t.finish(ctx, out)
-}
-
-// search tries candidates until none is left, or no time for them.
 func (t *Tuner) search(ctx context.Context) error {
+	if err := t.hands.resume(ctx); err != nil {
+		return err
+	}
+	t.display.showPlan()
+	t.beginMeasuring()
+	return t.follow(ctx, func(step search.Step) bool { return step.Do == search.End })
+}
+
+// Judge gives one candidate its trial and nothing else: it continues the search
+// of this history, or measures the noise first, runs interleaved pairs, and keeps
+// what they prove or undoes it to the byte. A change that the fast lane let in is
+// confirmed by further runs before Judge returns. The attempt's Skipped is set if
+// the candidate could not be planned.
+func (t *Tuner) Judge(ctx context.Context, c search.Candidate) (search.Attempt, error) {
+	if err := t.openLedger(); err != nil {
+		return search.Attempt{}, err
+	}
+	at, err := t.judgeOne(ctx, c)
+	err = errors.Join(err, t.book.save())
+	if l := t.book.ledger(); at < len(l.Attempts) {
+		return l.Attempts[at], err
+	}
+	return search.Attempt{Candidate: c}, err
+}
+
+// judgeOne returns the index of the attempt in the ledger. It is known after resume,
+// which drops the attempts of a search whose changes were all reverted since.
+func (t *Tuner) judgeOne(ctx context.Context, c search.Candidate) (at int, err error) {
+	l := t.book.ledger()
+	if err := t.hands.resume(ctx); err != nil {
+		return len(l.Attempts), err
+	}
+	if err := t.measure(ctx); err != nil {
+		return len(l.Attempts), err
+	}
+	at = len(l.Attempts)
+	c.Nature = natureOf(c.Remedy)
+	if err := t.tryOne(ctx, c); err != nil {
+		return at, err
+	}
+	if err := t.finishTrial(ctx); err != nil {
+		return at, err
+	}
+	return at, t.confirmNow(ctx)
+}
+
+// follow performs the steps of the search until one that ends it.
+func (t *Tuner) follow(ctx context.Context, ends func(search.Step) bool) error {
 	for {
-		if why := t.enough(); why != "" {
-			t.note("the search ended: %s", why)
+		step := search.Next(*t.book.present())
+		t.book.state.Plan = step.Plan
+		if err := t.perform(ctx, step); err != nil {
+			return t.abandon(ctx, err)
+		}
+		if ends(step) {
 			return nil
 		}
-		if t.stale && t.worthObserving() {
-			if err := t.observe(ctx); err != nil {
-				return err
-			}
-			t.stale = false
-		}
-		c, ok := t.next(false)
-		_, again := t.tried(c)
-		if again || t.timeFor() < lastCall*t.cost { // deferred candidates may prove a gain together
-			if tried, err := t.bundle(ctx); err != nil {
-				return err
-			} else if tried {
-				continue
-			}
-		}
-		if !ok && t.moved && t.runsLeft() >= t.leastObserved() {
-			t.moved, t.stale = false, true // several small effects may have moved the bottleneck, too
-			continue
-		}
-		if !ok {
-			tried, err := t.bundle(ctx)
-			if err != nil {
-				return err
-			}
-			if !tried && t.ledger.Open != nil { // if it is not confirmed, pairs decide
-				if err := t.confirmNow(ctx); err != nil {
-					return err
-				}
-			} else if !tried {
-				t.note("the search ended: no candidates are left")
-				return nil
-			}
-			continue
-		}
-		if tried, err := t.swept(ctx, t.sweep(c)); err != nil {
-			return err
-		} else if tried {
-			continue
-		}
-		if t.logsFirst(c) {
-			t.note("the search ended: the rest of the time is for changes that turn logs off")
-			return nil
-		}
-		if tried, err := t.screen(ctx, t.factors(c)); err != nil {
-			return err
-		} else if tried {
-			continue
-		}
-		if tried, err := t.together(ctx, t.unscreened(c), "each alone would take long to prove"); err != nil {
-			return err
-		} else if tried {
-			continue
-		}
-		if err := t.attempt(ctx, c); err != nil {
-			return err
-		}
 	}
 }
 
-// worthObserving reports whether a new observation may change what is tried next. One
-// that leaves too little time for a trial does not, and neither does one before the
-// trial of a knob that promises much: no sensor measures what it admits, and the site is
-// observed after it.
-func (q *queue) worthObserving() bool {
-	if q.diagnosis == nil {
-		return true
+// finishTrial performs the steps of the trial under way.
+func (t *Tuner) finishTrial(ctx context.Context) error {
+	for t.on != nil {
+		if err := t.perform(ctx, search.Next(*t.book.present())); err != nil {
+			return t.abandon(ctx, err)
+		}
 	}
-	c, ok := q.next(false)
-	return q.runsLeft() >= q.leastObserved() && !(ok && c.knob() && c.Chance*c.Gain >= leap)
+	return nil
 }
 
-// leastObserved is how many runs before the end of the search the site is observed
-// again: one and a half for the observation, and those of the trial that follows from it.
-func (b *budget) leastObserved() float64 { return 1.5 + b.leastTrial() }
-
-// lastCall is how many runs before the end of the search the bundle of all
-// parked candidates gets its trial.
-const lastCall = 10
-
-// attempt tries one candidate, reports the result and confirms an unconfirmed
-// change if there are enough runs.
-func (t *Tuner) attempt(ctx context.Context, c Candidate) error {
-	a, err := t.try(ctx, c)
-	if err != nil && a.Verdict.Call == iikanji.CallUnknown {
-		return err
-	}
-	t.ledger.Attempts = append(t.ledger.Attempts, a)
-	if err := errors.Join(err, t.judged(a)); err != nil { // a service died during the trial: the verdict is saved for the next search
-		return err
-	}
-	if a.Skipped != "" {
-		t.say("not tried: %s: %s", a.Says, firstLine(a.Skipped))
-	} else {
-		t.say("%s: %s: %s", strings.ToUpper(callOf(a)), a.Says, a.Verdict.Why)
-	}
-	if err := t.confirm(ctx, 2); err != nil {
-		return err
-	}
-	if err := t.noteAbsorbed(a); err != nil {
-		return err
-	}
-	t.show(func(v *View) { v.Doing, v.Purpose, v.Pairs, v.Effect = "", "", 0, nil })
-	return t.save()
+// measure performs the steps of the calibration.
+func (t *Tuner) measure(ctx context.Context) error {
+	t.beginMeasuring()
+	return t.follow(ctx, func(step search.Step) bool { return step.Do == search.Measured })
 }
 
-// enough is the reason to end the search; "" to continue.
-func (t *Tuner) enough() string {
-	first, now := geomean(t.untouched), geomean(t.incumbent)
+// perform does one step.
+func (t *Tuner) perform(ctx context.Context, step search.Step) error {
+	switch step.Do {
+	case search.Calibrate:
+		return t.calibrate(ctx, step.Why)
+	case search.Measured:
+		return t.measured()
+	case search.Observe:
+		return t.observe(ctx)
+	case search.TryOne:
+		return t.tryOne(ctx, step.Parts[0])
+	case search.TryTogether:
+		return t.tryTogether(ctx, step.Parts, step.Why)
+	case search.NoteSweep:
+		t.book.state.Swept(step.Parts)
+		return nil
+	case search.RunPair:
+		return t.runPair(ctx)
+	case search.Recalibrate:
+		return t.recalibrate(ctx, step.Why)
+	case search.GiveUp:
+		return t.giveUp(ctx, step.Why)
+	case search.Settle:
+		return t.settle(ctx, step)
+	case search.Screen:
+		return t.screen(ctx, step.Parts)
+	case search.RunRow:
+		return t.runRow(ctx, step.Why)
+	case search.EndScreen:
+		return t.endScreen(ctx)
+	case search.ConfirmRun:
+		return t.confirmRun(ctx)
+	case search.ConfirmOpen:
+		return t.confirmOpen(ctx)
+	}
+	return t.performEnd(ctx, step)
+}
+
+// performEnd does one step of the end phase.
+func (t *Tuner) performEnd(ctx context.Context, step search.Step) error {
+	switch step.Do {
+	case search.EndSearch:
+		t.display.note("the search ended: %s", step.Why)
+		if t.book.present().BeginEnd(); t.book.state.Plan.ConfirmLast {
+			t.display.note("the runs of the last comparison also confirm what was kept: there was no time for other runs")
+		}
+		return nil
+	case search.StartDrops:
+		if step.Why != "" {
+			t.display.note("%s", step.Why)
+		}
+		t.book.state.StartDrops()
+		return nil
+	case search.DropOne:
+		return t.dropOne(ctx, step.Keeps[0])
+	case search.RunWithout:
+		return t.runWithout(ctx)
+	case search.EndCheck:
+		return t.endCheck(ctx, step)
+	case search.UndoDoubtful:
+		t.display.note("%s", step.Why)
+		return t.undoDoubtful(ctx, step.Keeps)
+	case search.Rehearse:
+		return t.rehearse(ctx)
+	case search.Compare:
+		return t.compare(ctx)
+	case search.RunFinal:
+		return t.runFinal(ctx)
+	case search.AcceptAll:
+		t.book.state.Final.Disturbed = false
+		t.runner.acceptAll(step.Why)
+		return nil
+	case search.EndCompare:
+		return t.endCompare(ctx, step.Why)
+	case search.UndoHarm:
+		return t.undoHarm(ctx, step.Why)
+	case search.ClearFinal:
+		t.clearFinal(step.Why)
+		return nil
+	case search.Abort:
+		return t.aborted(step.Why)
+	case search.End:
+		t.noteNothing(step.Why)
+		return t.book.save()
+	}
+	return fmt.Errorf("the search has no step %q", step.Do)
+}
+
+// noteNothing notes why nothing is compared.
+func (t *Tuner) noteNothing(why string) {
+	if why == "" {
+		return
+	}
+	s := t.book.present()
+	if len(s.Ledger.Attempts) == 0 && s.Options.Time > 0 {
+		t.display.note("the time may have been too short for a trial: a run takes %s here", s.Cost.Round(time.Second))
+	}
+	t.display.note("%s", why)
+}
+
+// abandon leaves what is under way when a step failed: a candidate is undone, and the site
+// is brought back into its final state.
+func (t *Tuner) abandon(ctx context.Context, err error) error {
 	switch {
-	case t.Options.Runs > 0 && t.ledger.Runs-t.before[0] >= t.Options.Runs:
-		return fmt.Sprintf("%d runs were allowed", t.Options.Runs)
-	case t.Options.Until > 0 && first > 0 && now >= first*t.Options.Until:
-		return fmt.Sprintf("the score is %.1f × the first one; the goal was ×%g", now/first, t.Options.Until)
-	case t.runsLeft() < t.leastTrial():
-		return "the rest of the time is for the last comparison"
+	case t.on != nil:
+		return t.abandonTrial(ctx, err)
+	case t.design != nil:
+		return errors.Join(err, t.design.Undo(ctx))
+	case t.check != nil:
+		return errors.Join(err, t.hands.allBack(context.WithoutCancel(ctx)))
+	case t.final != nil:
+		return errors.Join(err, t.leaveFinal(ctx))
 	}
-	return ""
+	return err
 }

@@ -8,9 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +21,8 @@ import (
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/proof/judge"
-	"github.com/iikanji/iikanji/internal/proof/stats"
+	"github.com/iikanji/iikanji/internal/proof/search"
+	"github.com/iikanji/iikanji/internal/proof/trial"
 )
 
 // knob is a kind that sets one file below the site's root to a value.
@@ -175,13 +173,13 @@ func (m *meadow) tuner(hist string) *Tuner {
 	site := &change.Site{Roots: []string{m.dir}}
 	return &Tuner{Field: m, Site: site, Acts: &change.Executor{Hands: site, Journal: h}, History: h, Now: func() time.Time { return m.now },
 		Say:     func(line string) { m.t.Log(line) },
-		Options: TuneOptions{Short: 8 * time.Second, Full: 60 * time.Second, Watch: 10 * time.Second, Pairs: 4, Seed: 1}}
+		Options: search.Options{Short: 8 * time.Second, Full: 60 * time.Second, Watch: 10 * time.Second, Pairs: 4, Seed: 1}}
 }
 
 func (m *meadow) calls(out *Outcome) map[string]string {
 	calls := map[string]string{}
 	for _, a := range out.Attempts {
-		calls[a.Says] = callOf(a)
+		calls[a.Says] = a.Result()
 	}
 	return calls
 }
@@ -254,7 +252,7 @@ func TestTuneInterrupted(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Fatalf("stopped at run %d: %v", stop, err)
 		}
-		inForce := len(tu.ledger.InForce)
+		inForce := len(tu.book.ledger().InForce)
 		if got := len(m.on()); got != inForce {
 			t.Fatalf("stopped at run %d: %d changes are in force, the site is %v", stop, inForce, m.on())
 		}
@@ -287,10 +285,10 @@ func TestTuneBudgets(t *testing.T) {
 		}
 		return append(f, turn("DB101", "big", "1", 9))
 	}
-	for name, set := range map[string]func(o *TuneOptions){
-		"time":  func(o *TuneOptions) { o.Time = 15 * time.Minute },
-		"runs":  func(o *TuneOptions) { o.Runs = 20 },
-		"until": func(o *TuneOptions) { o.Until = 3 },
+	for name, set := range map[string]func(o *search.Options){
+		"time":  func(o *search.Options) { o.Time = 15 * time.Minute },
+		"runs":  func(o *search.Options) { o.Runs = 20 },
+		"until": func(o *search.Options) { o.Until = 3 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, tu := newMeadow(t, 3)
@@ -341,7 +339,7 @@ func TestTuneVoids(t *testing.T) {
 		m.voids[i] = "steal"
 	}
 	out, err = tu.Tune(t.Context())
-	if err != nil || !m.on()["big=1"] || len(out.Final) != 4 || out.Voided != maxVoids {
+	if err != nil || !m.on()["big=1"] || len(out.Final) != 4 || out.Voided != mostVoids() {
 		t.Errorf("%v, the site is %v, %d pairs in the last comparison, %d voided", err, m.on(), len(out.Final), out.Voided)
 	}
 	if !strings.Contains(strings.Join(out.Notes, "\n"), "disturbed runs count from now on") {
@@ -361,46 +359,8 @@ func TestTuneVoidComparison(t *testing.T) {
 		}
 	}
 	out, err := tu.Tune(t.Context())
-	if err != nil || len(out.Final) != 4 || out.Ratio.Lo < 2 || out.Voided != maxBadPairs {
+	if err != nil || len(out.Final) != 4 || out.Ratio.Lo < 2 || out.Voided != int(search.MostBadPairs.Value()) {
 		t.Errorf("%v, %d pairs, %d voided, ratio %+v", err, len(out.Final), out.Voided, out.Ratio)
-	}
-}
-
-// TestProvable checks that the announcement of what a search can prove holds in other
-// simulated trials: with a pair's noise of 20 %, × 1.8 can be proven in two pairs,
-// and less with more pairs.
-func TestProvable(t *testing.T) {
-	tu := &Tuner{Now: func() time.Time { return time.Unix(1e9, 0) }, Options: TuneOptions{Time: 15 * time.Minute, Short: 10 * time.Second, Full: 60 * time.Second, Pairs: 4}}
-	tu.begin()
-	tu.cost = 15 * time.Second
-	tu.judge = judge.NewJudge(stats.Prior{Var: 0.2 * 0.2, DF: 8})
-	cast := forecast{tu.budget, tu.evidence}
-	says := cast.provable()
-	t.Log(says)
-	found := regexp.MustCompile(`\+(\d+) % and more in (\d+) pairs`).FindAllStringSubmatch(says, -1)
-	if len(found) != 2 || !strings.HasSuffix(says, "; there are 12m15s for trials") {
-		t.Fatalf("says %q", says)
-	}
-	last := math.Inf(1)
-	for i, f := range found {
-		effect, err1 := strconv.ParseFloat(f[1], 64)
-		pairs, err2 := strconv.Atoi(f[2])
-		if err1 != nil || err2 != nil || effect >= last {
-			t.Fatalf("%q: %v %v", says, err1, err2)
-		}
-		if last = effect; i == 0 && (effect > 80 || pairs > 2) {
-			t.Errorf("× 1.8 is not provable in two pairs: %s", says)
-		}
-		cast.options.Seed = 99
-		kept := 0
-		for _, keep := range cast.trials(math.Log1p(effect/100), pairs) {
-			if keep {
-				kept++
-			}
-		}
-		if share := float64(kept) / provableTrials; share < 0.7 || share > 0.95 {
-			t.Errorf("%+.0f %% was kept after %d pairs in %.0f %% of the trials, want 80 %%", effect, pairs, 100*share)
-		}
 	}
 }
 
@@ -417,10 +377,10 @@ func TestTuneBundle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(out.Attempts, func(a Attempt) bool { return a.Remedy.Kind == bundleKind }) {
+	if !slices.ContainsFunc(out.Attempts, func(a search.Attempt) bool { return a.Candidate.Remedy.Kind == "bundle" }) {
 		t.Errorf("no bundle was tried: %v", m.calls(out))
 	}
-	if want := len(tu.ledger.InForce); len(m.on()) != want {
+	if want := len(tu.book.ledger().InForce); len(m.on()) != want {
 		t.Errorf("%d changes in force, the site is %v", want, m.on())
 	}
 }
@@ -438,7 +398,7 @@ func TestCandidates(t *testing.T) {
 			{Code: "DB102", Nature: ofStatements, Gain: iikanji.Range{Lo: 8, Hi: 8}, Remedies: []iikanji.Remedy{{Kind: "ddl", Args: index}, {Kind: "ddl", Args: map[string]string{"act": "make it fast"}}}},
 		}}
 	found, refused := Candidates(d)
-	got := Ranked(found, 0.04)
+	got := search.Ranked(found, 0.04)
 	var codes []iikanji.Code
 	for _, c := range got {
 		codes = append(codes, c.Code)
@@ -477,11 +437,11 @@ func TestRefused(t *testing.T) {
 	if len(said) != 2 || !strings.Contains(said[0], "move it: planning a change: "+change.ErrByHand.Error()) || !strings.Contains(said[1], "DB1, DB2: "+change.ErrNoDiff.Error()) {
 		t.Fatalf("said %q", said)
 	}
-	if a := tuner.ledger.Attempts; len(a) != 1 || a[0].Code != "HOST1" || !strings.Contains(a[0].Skipped, change.ErrByHand.Error()) {
+	if a := tuner.book.ledger().Attempts; len(a) != 1 || a[0].Candidate.Code != "HOST1" || !strings.Contains(a[0].Skipped, change.ErrByHand.Error()) {
 		t.Errorf("%+v", a)
 	}
 	tuner.refuse(refused)
-	if len(said) != 3 || len(tuner.ledger.Attempts) != 1 {
+	if len(said) != 3 || len(tuner.book.ledger().Attempts) != 1 {
 		t.Errorf("reported twice: %q", said)
 	}
 }
@@ -490,7 +450,7 @@ func TestRefused(t *testing.T) {
 // places in a state's fingerprint.
 func TestFingerprintOfHosts(t *testing.T) {
 	hosts := map[string]host.Host{}
-	s := &restorer{shared: shared{records: &records{}}, site: &change.Site{Hosts: hosts, Roots: []string{"db1:/", "db2:/"}}}
+	s := &hands{book: newBook(nil, search.Options{}, nil), site: &change.Site{Hosts: hosts, Roots: []string{"db1:/", "db2:/"}}}
 	var changes []*iikanji.Change
 	for _, name := range []string{"db1", "db2"} {
 		root, err := filepath.EvalSymlinks(t.TempDir())
@@ -523,7 +483,7 @@ func TestFingerprintOfHosts(t *testing.T) {
 			before = now
 		}
 	}
-	if touch(changes[0], changes[1]) {
+	if trial.Touch(changes[0], changes[1]) {
 		t.Error("changes of two hosts touch the same place")
 	}
 }

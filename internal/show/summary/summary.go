@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -56,15 +57,15 @@ type Headline struct {
 
 // A Search is the record of one search.
 type Search struct {
-	Began     time.Time        `json:"began"`
-	Took      time.Duration    `json:"took_ns"`
-	Runs      int              `json:"runs"`
-	Voided    int              `json:"voided"`
-	Noise     float64          `json:"noise"`
-	Rehearsal load.Rehearsal   `json:"rehearsal"`
-	Notes     []string         `json:"notes,omitempty"`
-	Partial   bool             `json:"partial,omitempty"`
-	Options   tune.TuneOptions `json:"options"`
+	Began     time.Time      `json:"began"`
+	Took      time.Duration  `json:"took_ns"`
+	Runs      int            `json:"runs"`
+	Voided    int            `json:"voided"`
+	Noise     float64        `json:"noise"`
+	Rehearsal load.Rehearsal `json:"rehearsal"`
+	Notes     []string       `json:"notes,omitempty"`
+	Partial   bool           `json:"partial,omitempty"`
+	Options   search.Options `json:"options"`
 }
 
 // An Observed is a run with every sensor on and what follows from it.

@@ -10,7 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
-	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // A Trial is one attempt of a search: a change, or several together.
@@ -104,14 +104,18 @@ func (l *loader) changes() error {
 // trials reads the attempts of the searches, and gives their runs their parts.
 func (l *loader) trials() error {
 	for i, a := range l.rec.Attempts {
-		t := Trial{N: i + 1, Changes: a.Changes, Says: a.Says, Parts: a.Parts, Causes: a.Causes, Code: a.Code, Where: a.Where, Claim: a.Claim,
-			Result: a.Result(), Verdict: a.Verdict, Skipped: a.Skipped, Runs: a.Runs, Took: a.Took}
-		if len(a.Parts) > 0 { // the sentence repeats the parts
-			t.Says = strings.Join(a.Parts, "; ")
+		c := a.Candidate
+		t := Trial{N: i + 1, Changes: a.Changes, Says: a.Says, Code: c.Code, Where: c.Where, Claim: c.Claim, Result: a.Result(),
+			Verdict: a.Verdict, Skipped: a.Skipped, Runs: a.Runs, Took: a.Took}
+		if a.HasSeveral() { // the sentence repeats the parts
+			for _, p := range a.Planned() {
+				t.Parts, t.Causes = append(t.Parts, p.Says), append(t.Causes, p.Cause)
+			}
+			t.Says = strings.Join(t.Parts, "; ")
 		}
 		t.Base = geomean(l.s, a.Verdict.Base)
-		for n, id := range a.Changes {
-			l.explain(id, &t, a, n)
+		for _, id := range a.Changes {
+			l.explain(id, &t, &a)
 		}
 		l.s.Trials = append(l.s.Trials, t)
 	}
@@ -119,18 +123,17 @@ func (l *loader) trials() error {
 	return nil
 }
 
-// explain adds the trial and the evidence to the n-th change of an attempt.
-func (l *loader) explain(id iikanji.ChangeID, t *Trial, a tune.Attempt, n int) {
+// explain adds the trial and the evidence to a change of an attempt.
+func (l *loader) explain(id iikanji.ChangeID, t *Trial, a *search.Attempt) {
 	i := slices.IndexFunc(l.s.Changes, func(c Change) bool { return c.ID == id })
 	if i < 0 {
 		return
 	}
 	c := &l.s.Changes[i]
-	c.Trial, c.Claim = t.N, a.Claim
-	code, where := a.Code, a.Where
-	if n < len(a.Causes) {
-		first, rest, _ := strings.Cut(a.Causes[n], " ")
-		code, where, c.Claim = iikanji.Code(first), rest, ""
+	c.Trial, c.Claim = t.N, a.Candidate.Claim
+	code, where := a.Candidate.Code, a.Candidate.Where
+	if p := a.PartOf(id); p != nil && a.HasSeveral() {
+		code, where, c.Claim = p.Code(), p.Where(), ""
 	}
 	if c.Code == "" {
 		c.Code = code

@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -78,14 +79,14 @@ type site struct {
 
 // Make makes a history in a folder: eight runs of the untouched site, observed runs,
 // a kept and two reverted changes, and a last comparison. It returns the folder. The
-// search runs once in a process: later folders have the same files.
+// tuneSite runs once in a process: later folders have the same files.
 func Make(t testing.TB) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "history")
 	made.Lock()
 	defer made.Unlock()
 	if made.files == nil {
-		made.files = filesBelow(t, search(t))
+		made.files = filesBelow(t, tuneSite(t))
 	}
 	for _, f := range made.files { // a folder comes before what is in it
 		path, err := filepath.Join(dir, f.name), error(nil)
@@ -141,8 +142,8 @@ func filesBelow(t testing.TB, dir string) (all []madeFile) {
 	return all
 }
 
-// search searches on the toy site and returns the folder of the history.
-func search(t testing.TB) string {
+// tuneSite searches on the toy site and returns the folder of the history.
+func tuneSite(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "history")
@@ -157,7 +158,7 @@ func search(t testing.TB) string {
 	}
 	hands := &change.Site{Roots: []string{s.dir}}
 	tu := &tune.Tuner{Field: s, Site: hands, Acts: &change.Executor{Hands: hands, Journal: h}, History: h, Now: func() time.Time { return s.now },
-		Options: tune.TuneOptions{Short: 10 * time.Second, Full: 60 * time.Second, Watch: 10 * time.Second, Pairs: 4, Seed: 1, Command: "iikanji tune toy --seed 1"}}
+		Options: search.Options{Short: 10 * time.Second, Full: 60 * time.Second, Watch: 10 * time.Second, Pairs: 4, Seed: 1, Command: "iikanji tune toy --seed 1"}}
 	if _, err := tu.Tune(t.Context()); err != nil {
 		t.Fatal(err)
 	}

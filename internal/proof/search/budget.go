@@ -1,0 +1,161 @@
+package search
+
+import (
+	"math"
+	"time"
+)
+
+// TimeLeft is the time left of the whole budget.
+func (s *State) TimeLeft() time.Duration {
+	if !s.bounded() {
+		return math.MaxInt64
+	}
+	return s.Options.Time - s.Spent
+}
+
+// TailLeft is the time that is left before the last comparison has to begin.
+func (s *State) TailLeft() time.Duration {
+	if !s.bounded() {
+		return math.MaxInt64
+	}
+	return s.TimeLeft() - s.endTime()
+}
+
+// TimeFor is the time left for searching.
+func (s *State) TimeFor() time.Duration { return s.TailLeft() - s.tailTime() }
+
+// runsLeft is the time for the search, in runs.
+func (s *State) runsLeft() float64 {
+	if !s.bounded() || s.Cost <= 0 {
+		return math.Inf(1)
+	}
+	return float64(s.TimeFor()) / float64(s.Cost)
+}
+
+// leastOverhead is the least time that a run takes beyond its load.
+func (s *State) leastOverhead() time.Duration { return s.times(LeastOverhead, time.Second) }
+
+// RunCost is the time of a run as it was measured, or an estimate before the first run.
+func (s *State) RunCost() time.Duration {
+	if s.Cost > 0 {
+		return s.Cost
+	}
+	return s.Options.Short + s.leastOverhead()
+}
+
+// Overhead is the time that a run takes beyond its load.
+func (s *State) Overhead() time.Duration { return max(s.leastOverhead(), s.Cost-s.Options.Short) }
+
+// Scarce reports whether the time of the search holds only few runs, as with the fixed
+// load of a minute of an outside benchmarker. Such a search tries all promising
+// candidates together (sweep) and accepts a gain that one run shows beyond doubt.
+func (s *State) Scarce() bool {
+	return s.bounded() && s.Options.Time < s.times(ScarceRuns, s.RunCost())
+}
+
+// scarceTime is the time of a scarce search with one trial of one run: the calibration,
+// an observed run, the trial, the rehearsal and the last comparison. A run takes cost.
+func (s *State) scarceTime(calibration int, cost time.Duration) time.Duration {
+	observed := cost + max(0, s.Options.Watch-s.Options.Short)
+	return time.Duration(calibration+1+2*s.Options.Pairs)*cost + observed + s.times(RehearsalShare, cost)
+}
+
+// calibrationRuns is how many runs measure the noise before the first trial: four A/A
+// pairs, but three or two where four would take more than a quarter of the time, as with the fixed
+// load of 30 s and more of an outside benchmarker, and two in a scarce search, or three
+// runs if there is time for a trial after them, and none after four. The judge knows a noise less well
+// from fewer runs, so its bounds are wider, and each trial adds what it measured.
+func (s *State) calibrationRuns() int {
+	least := s.count(CalibrationPairs)
+	most, fewest := 2*least, s.count(FewestCalibration)
+	if !s.bounded() {
+		return most
+	}
+	cost := s.RunCost()
+	if s.Scarce() {
+		if t := s.Options.Time; t < s.scarceTime(least, cost) && t >= s.scarceTime(fewest, cost) {
+			return fewest
+		}
+		return least
+	}
+	pairs := int(s.times(CalibrationShare, s.Options.Time) / (2 * cost))
+	return max(least, min(most, 2*pairs))
+}
+
+// fullLoad is how long a full run may be so that the last comparison has at
+// most a fifth of the time.
+func (s *State) fullLoad() time.Duration {
+	if !s.bounded() {
+		return s.Options.Full
+	}
+	return s.FullIn(s.times(CompareShare, s.Options.Time))
+}
+
+// FullIn is the length of full runs with which the last comparison takes at most d.
+func (s *State) FullIn(d time.Duration) time.Duration {
+	each := d/time.Duration(2*s.Options.Pairs) - s.Overhead()
+	return max(s.Options.Short, min(s.Options.Full, each.Truncate(time.Second)))
+}
+
+// FinalLoad is the load of a run of the last comparison, which begins now: all of the time
+// left, except for a run that must be repeated.
+func (s *State) FinalLoad() time.Duration {
+	if !s.bounded() {
+		return s.fullLoad()
+	}
+	return s.FullIn(s.TimeLeft() - s.Cost - s.turnsTime())
+}
+
+// endTime is what the rehearsal and the last comparison will take.
+func (s *State) endTime() time.Duration {
+	load := max(s.fullLoad(), s.EndLoad)
+	if s.Ledger.KeptNothing() { // the shortest comparison, so that something may be kept at all
+		load = s.Options.Short
+	}
+	return time.Duration(2*s.Options.Pairs)*(load+s.Overhead()) + s.spare() + s.turnsTime()
+}
+
+// spare is the time that the end phase reserves beyond the runs of the last comparison:
+// for the rehearsal and a repeated run. A scarce search repeats no run where that run's
+// time is needed for the second run of its first trial.
+func (s *State) spare() time.Duration {
+	switch cost := s.RunCost(); {
+	case !s.Scarce():
+		return s.times(SpareRuns, cost)
+	case s.Options.Time < s.scarceTime(s.count(CalibrationPairs), cost)+2*cost && s.Ledger.KeptNothing():
+		return s.times(RehearsalShare, cost)
+	default:
+		return cost
+	}
+}
+
+// turnsTime is the time for the turns between the untouched and the final site in
+// the last comparison: each second run of a pair needs one, and half of the first
+// runs.
+func (s *State) turnsTime() time.Duration {
+	return time.Duration(s.Options.Pairs+s.Options.Pairs/2) * s.Switching
+}
+
+// tailTime is the time that is reserved for repeating weak proofs: each takes two pairs
+// at least. Changes of logs and other checks get what the search leaves, see logsFirst.
+func (s *State) tailTime() time.Duration {
+	if !s.bounded() || s.Ending || s.Scarce() {
+		return 0
+	}
+	return s.weakTime()
+}
+
+// weakTime is the time to repeat each weak proof in two pairs.
+func (s *State) weakTime() time.Duration { return time.Duration(4*s.weakKeeps()) * s.Cost }
+
+// leastTrial is the least number of runs in whose time a trial can decide.
+func (s *State) leastTrial() float64 {
+	if s.Scarce() {
+		return s.constant(LeastTrialScarce)
+	}
+	return s.constant(LeastTrial)
+}
+
+// leastObserved is how many runs before the end of the search the site is observed
+// again: those of the observation, and those of the trial that follows from it.
+func (s *State) leastObserved() float64 { return s.constant(ObservationRuns) + s.leastTrial() }

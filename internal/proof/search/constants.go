@@ -1,0 +1,181 @@
+package search
+
+import (
+	"math"
+	"time"
+)
+
+// A Constant is a number that was set by hand: it decides what a search does next, and
+// nothing derives it. Tests hold of each a recorded state of a search in which another
+// value leads to another decision (testdata/constants).
+type Constant struct {
+	Name  string
+	Value float64
+	Unit  string
+	Why   string
+}
+
+// A Number names a constant.
+type Number int
+
+// The constants, by the question that they answer.
+const (
+	// How long is a search, and what is its end worth?
+	ScarceRuns Number = iota
+	CalibrationPairs
+	FewestCalibration
+	CalibrationShare
+	LeastOverhead
+	CompareShare
+	SpareRuns
+	TailShare
+	RehearsalShare
+	LeastTrial
+	LeastTrialScarce
+	ObservationRuns
+	LastCall
+
+	// What does a candidate promise, and what does its trial cost?
+	UsualNoise
+	FastGain
+	FastRuns
+	PairsFactor
+	FewestPairs
+	MostPairs
+	AnswerRuns
+	Trifle
+	Hopeless
+	Faded
+	Without
+	Sibling
+	KnobChance
+	UndecidedBefore
+	Grown
+
+	// Which candidate is next, alone or with others?
+	Leap
+	Solid
+	Large
+	Middling
+	MostParts
+	MostRewrites
+	MostSwept
+	LeastSwept
+	SuspectShare
+
+	// Is a screening worth its runs?
+	LeastFactors
+	MostFactors
+	ScreenShare
+	ShortScreen
+	AfterScreen
+	Favours
+	Considerable
+
+	// When does a trial end without a verdict?
+	UsualEffect
+	MostVoids
+	MostFailed
+
+	// Did other work use what one change saved?
+	SavedShare
+	UsedShare
+	AbsorbedShare
+
+	// What is checked again at the end?
+	ProofLevel
+	MostDoubt
+	CheckRuns
+	MostBadPairs
+
+	numbers
+)
+
+var table = [numbers]Constant{
+	ScarceRuns: {"scarce runs", 25, "runs", "A search with fewer runs has no time for a trial of each candidate: " +
+		"calibration, observations and the last comparison take about a dozen."},
+	CalibrationPairs:  {"calibration pairs", 4, "pairs", "Pairs of the unchanged site before the first trial; with fewer the noise is known poorly."},
+	FewestCalibration: {"fewest calibration", 3, "runs", "A search too short for four runs of calibration and a trial makes three."},
+	CalibrationShare:  {"calibration share", 1. / 4, "of the time", "Where all pairs of the calibration would take more, fewer are made."},
+	LeastOverhead:     {"least overhead", 2, "s", "The least time that a run takes beyond its load."},
+	CompareShare:      {"compare share", 0.20, "of the time", "The most that the last comparison takes."},
+	SpareRuns:         {"spare runs", 3, "runs", "Reserved at the end for the rehearsal and a repeated run."},
+	TailShare:         {"tail share", 1. / 12, "of the time", "Reserved for logs and checks when the search has ended; the rest makes the last runs longer."},
+	RehearsalShare:    {"rehearsal share", 1. / 4, "runs", "A short search without time for a repeated run reserves this for the rehearsal."},
+	LeastTrial:        {"least trial", 4, "runs", "The least in which a trial can decide: two pairs."},
+	LeastTrialScarce:  {"least trial, scarce", 2, "runs", "The same in a scarce search, which accepts a gain that one pair shows."},
+	ObservationRuns:   {"observation runs", 1.5, "runs", "What an observation costs: it restarts the apps before and after its run."},
+	LastCall:          {"last call", 10, "runs", "With fewer runs left, the bundle of all undecided candidates comes first."},
+
+	UsualNoise:      {"usual noise", 0.05, "on ln(score)", "The noise of a pair before it is measured."},
+	FastGain:        {"fast gain", 6, "× noise of a pair", "A larger gain is seen by the fast lane."},
+	FastRuns:        {"fast runs", 3, "runs", "What the fast lane takes: the run, the incumbent's run after it, and one to confirm it."},
+	PairsFactor:     {"pairs factor", 6.2, "× (noise/gain)²", "Pairs that prove a gain with a chance of 80 % at 5 %: (1.64 + 0.84)²."},
+	FewestPairs:     {"fewest pairs", 2, "pairs", "The first look of a trial."},
+	MostPairs:       {"most pairs", 8, "pairs", "The last look of a trial."},
+	AnswerRuns:      {"answer runs", 2, "runs", "What the build and the comparison of answers of a change of source take."},
+	Trifle:          {"trifle", 0.004, "on ln(score)", "Chance times gain below which a candidate gets no trial in a bounded time."},
+	Hopeless:        {"hopeless", 0.0005, "on ln(score) per run", "A trial that promises less ends, also if nothing else waits."},
+	Faded:           {"faded", 0.7, "× chance", "Of a candidate that the latest diagnosis does not have: a limit may hide it."},
+	Without:         {"without", 0.25, "× chance", "Of a rewrite after a trial of it with others had no gain."},
+	Sibling:         {"sibling", 0.25, "× chance", "Of a knob's value after a trial of another value had no gain."},
+	KnobChance:      {"knob chance", 2, "× chance", "Of a knob once a rewrite with a considerable effect is in force."},
+	UndecidedBefore: {"undecided before", 0.5, "× chance", "For each trial that decided nothing before the limit moved."},
+	Grown:           {"grown", 1.25, "× expected gain", "From which an undecided candidate has another trial under the same limit."},
+
+	Leap:         {"leap", 0.095, "on ln(score)", "The least effect of a kept change that may have moved the limit: the site is observed again."},
+	Solid:        {"solid", 0.2, "on ln(score)", "A candidate that promises it comes before rewrites, which often hang on the same seconds."},
+	Large:        {"large", 0.35, "on ln(score)", "A candidate that promises it is tried alone before a screening: it moves the limit."},
+	Middling:     {"middling", 0.15, "on ln(score)", "One that promises less is tried with others where there is no time for each."},
+	MostParts:    {"most parts", 6, "candidates", "Of a bundle whose parts were not tried: one that fails its checks fails all."},
+	MostRewrites: {"most rewrites", 12, "candidates", "Of a bundle of rewrites of source, which share a build and a comparison of answers."},
+	MostSwept:    {"most swept", 16, "candidates", "Of a sweep."},
+	LeastSwept:   {"least swept", 0.01, "on ln(score)", "Chance times gain of a part of a sweep; less is not worth the risk for the others."},
+	SuspectShare: {"suspect share", 1. / 3, "of the suspects", "In one sweep, until the one is left that fails the checks."},
+
+	LeastFactors: {"least factors", 3, "candidates", "Fewer are tried alone in as many runs."},
+	MostFactors:  {"most factors", 17, "candidates", "The largest number that a design has room for."},
+	ScreenShare:  {"screen share", 1. / 3, "of the rest", "The most that a screening takes of it: those that are not screened need time, too."},
+	ShortScreen:  {"short screen", 8, "runs", "A screening of no more runs may take a larger share."},
+	AfterScreen:  {"after screen", 4, "runs", "Left after a screening, to try what it favours."},
+	Favours:      {"favours", 0.1, "one-sided P", "A screening favours a gain that chance shows in one of ten screenings."},
+	Considerable: {"considerable", 0.05, "on ln(score)", "A smaller gain that a screening does not prove is not worth the risk to keep nothing."},
+
+	UsualEffect: {"usual effect", 0.10, "on ln(score)", "The standard deviation of effects of kinds that mostly have one, to weigh a trial under way."},
+	MostVoids:   {"most voids", 6, "runs or pairs", "In a row that do not count: the machine is always so, or the trial proves nothing."},
+	MostFailed:  {"most failed", 3, "runs", "Of the site as it is, failed in a row: the search cannot go on."},
+
+	SavedShare:    {"saved share", 0.15, "of the stack's CPU time", "Saved in one service, before it is asked who used it."},
+	UsedShare:     {"used share", 0.5, "of the saved time", "Used by other services: the saved time was absorbed."},
+	AbsorbedShare: {"absorbed share", 0.5, "of the promised gain", "A score that rose by more shows that nothing was absorbed."},
+
+	ProofLevel: {"proof level", 0.0005, "one-sided P", "Below it one trial proves a gain for the whole search: " +
+		"of 15 candidates that do nothing, one passes in 1 of 50 searches. A weaker proof is repeated."},
+	MostDoubt:    {"most doubt", 0.5, "probability", "From which a change with a weak proof is undone if there is no time to repeat it."},
+	CheckRuns:    {"check runs", 5, "runs", "The least time in which a drop-one check or a change of logs can decide."},
+	MostBadPairs: {"most bad pairs", 2, "pairs", "That the last comparison repeats before disturbed runs count."},
+}
+
+// Constants are all numbers that were set by hand.
+func Constants() []Constant { return table[:] }
+
+func (n Number) count() int { return int(table[n].Value) }
+
+// Value is the number's value.
+func (n Number) Value() float64 { return table[n].Value }
+
+// constant is the value of a number in this search: tests set another one.
+func (s *State) constant(n Number) float64 {
+	if v, set := s.Set[n]; set {
+		return v
+	}
+	return table[n].Value
+}
+
+// count is a number that counts something.
+func (s *State) count(n Number) int { return int(s.constant(n)) }
+
+// times is a number of runs, or a share, as a time.
+func (s *State) times(n Number, of time.Duration) time.Duration {
+	return time.Duration(math.Round(s.constant(n) * float64(of)))
+}

@@ -1,0 +1,193 @@
+package search
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// A Ledger is what a search writes down beside the journal, so that the next
+// search continues where this one ended. It names runs and changes by number;
+// which changes are applied is in the journal.
+type Ledger struct {
+	Version  int                `json:"version"`
+	Basis    string             `json:"basis"` // of the runs: see Options.Basis
+	Short    time.Duration      `json:"short_ns"`
+	AA       []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
+	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
+	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
+	Away     []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
+	Open     *Unconfirmed       `json:"open,omitempty"`
+	Wiped    bool               `json:"wiped"`              // initialize creates the tables again
+	Absorbed bool               `json:"absorbed,omitempty"` // other work uses what one cure saves: see Absorbs
+	Pairs    [][][2]int         `json:"pairs"`              // of past trials, for the noise
+	Incumb   []iikanji.RunID    `json:"incumbent"`
+	Runs     int                `json:"runs"`
+	Voided   int                `json:"voided"`
+}
+
+// An Unconfirmed is an attempt that the fast lane accepted and that later runs
+// have not confirmed yet.
+type Unconfirmed struct {
+	Attempt int             `json:"attempt"` // index in Ledger.Attempts
+	Bound   float64         `json:"bound"`
+	Before  []iikanji.RunID `json:"before"`
+	Since   []iikanji.RunID `json:"since"`
+}
+
+// InForceOf are the changes of an attempt that are in force.
+func (l *Ledger) InForceOf(a *Attempt) []iikanji.ChangeID {
+	return slices.DeleteFunc(slices.Clone(a.Changes), func(id iikanji.ChangeID) bool { return !slices.Contains(l.InForce, id) })
+}
+
+// IsOpen reports whether a change waits for its confirmation.
+func (l *Ledger) IsOpen(id iikanji.ChangeID) bool {
+	return l.Open != nil && slices.Contains(l.Attempts[l.Open.Attempt].Changes, id)
+}
+
+// KeptNothing reports whether no change is in force but perhaps one that is not confirmed.
+func (l *Ledger) KeptNothing() bool {
+	open := 0
+	if o := l.Open; o != nil && o.Attempt < len(l.Attempts) {
+		open = len(l.InForceOf(&l.Attempts[o.Attempt]))
+	}
+	return len(l.InForce) == open
+}
+
+// ForgetRuns drops the runs, which do not compare with those of this search. An
+// unconfirmed change could never be confirmed: it is undone as an interrupted trial.
+func (l *Ledger) ForgetRuns() {
+	l.AA, l.Incumb, l.Pairs = nil, nil, nil
+	if l.Open == nil {
+		return
+	}
+	a := &l.Attempts[l.Open.Attempt]
+	l.InForce = slices.DeleteFunc(l.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(a.Changes, id) })
+	a.TryAgain("the runs that would have confirmed it are of another search")
+	l.Open = nil
+}
+
+// ForgetUndone removes changes that a user has undone since. The others keep the
+// ledger's order, in which they must be applied again; the journal's order shows
+// the state of an interrupted comparison.
+func (l *Ledger) ForgetUndone(stages map[iikanji.ChangeID]iikanji.Stage) {
+	l.InForce = slices.DeleteFunc(l.InForce, func(id iikanji.ChangeID) bool {
+		stage := stages[id]
+		return stage != iikanji.Applied && stage != iikanji.Kept && !(stage == iikanji.Reverted && slices.Contains(l.Away, id))
+	})
+}
+
+// BeginAnew updates the attempts to the changes in force; had is how many were in force
+// before. A change that a user has undone is not tried again; if all of them were undone,
+// the search starts over, and anew is true.
+func (l *Ledger) BeginAnew(had int) (anew bool) {
+	if l.Open != nil && len(l.InForceOf(&l.Attempts[l.Open.Attempt])) == 0 {
+		l.Open = nil
+	}
+	if anew = had > 0 && len(l.InForce) == 0; anew {
+		l.Attempts = nil
+	}
+	for i := range l.Attempts {
+		if a := &l.Attempts[i]; a.Verdict.Call == iikanji.Keep && !a.Dropped && len(l.InForceOf(a)) == 0 {
+			a.Undone = true
+		}
+	}
+	return anew
+}
+
+// FalseKeeps is how many changes in force are expected to have no effect. Half of
+// those that were proven only together with others are counted.
+func (l *Ledger) FalseKeeps() float64 {
+	sum := 0.0
+	for i := range l.Attempts {
+		a := &l.Attempts[i]
+		inForce := len(l.InForceOf(a))
+		switch {
+		case a.Verdict.Call != iikanji.Keep || a.Dropped || inForce == 0:
+		case inForce > 1:
+			for _, id := range a.Changes {
+				if p := a.PartOf(id); p != nil && p.Alone != nil {
+					sum += p.Alone.Doubt
+				} else {
+					sum += 0.5
+				}
+			}
+		default:
+			sum += a.Verdict.Doubt
+		}
+	}
+	return sum
+}
+
+// A Keep is one kept change, alone or of a bundle, that a check at the end measures.
+type Keep struct {
+	Attempt int                `json:"attempt"` // index in Ledger.Attempts
+	Changes []iikanji.ChangeID `json:"changes"`
+	Part    iikanji.ChangeID   `json:"part,omitempty"` // the change of a part of a bundle; 0 for the whole attempt
+}
+
+// keeps are the kept changes, those with a weak proof first. Each change of a
+// bundle that was not proven alone is one of them.
+func (s *State) keeps() []Keep {
+	var all []Keep
+	l := s.Ledger
+	for i := range l.Attempts {
+		a := &l.Attempts[i]
+		inForce := l.InForceOf(a)
+		if a.Verdict.Call != iikanji.Keep || a.Dropped || len(inForce) == 0 {
+			continue
+		}
+		if !a.HasSeveral() {
+			all = append(all, Keep{Attempt: i, Changes: inForce})
+			continue
+		}
+		for _, id := range a.Changes {
+			if slices.Contains(inForce, id) {
+				all = append(all, Keep{i, []iikanji.ChangeID{id}, id})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y Keep) int {
+		if wx, wy := s.isWeak(x), s.isWeak(y); wx != wy {
+			return cmp.Compare(bit(wy), bit(wx))
+		}
+		return cmp.Compare(l.Attempts[x.Attempt].Verdict.Effect.Lo, l.Attempts[y.Attempt].Verdict.Effect.Lo)
+	})
+	return all
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// isWeak reports whether the proof of a kept change must be repeated.
+func (s *State) isWeak(k Keep) bool {
+	a := &s.Ledger.Attempts[k.Attempt]
+	if k.Part == 0 {
+		return s.hasWeakProof(a)
+	}
+	p := a.PartOf(k.Part)
+	return p == nil || p.Alone == nil
+}
+
+// hasWeakProof reports whether an attempt's proof must be repeated.
+func (s *State) hasWeakProof(a *Attempt) bool {
+	return !a.HasSeveral() && a.Verdict.Reason == iikanji.Proven && a.Verdict.P > s.constant(ProofLevel) && (a.Again == nil || a.Again.Call != iikanji.Keep)
+}
+
+// weakKeeps counts the changes in force whose proof must be repeated.
+func (s *State) weakKeeps() int {
+	n := 0
+	for i := range s.Ledger.Attempts {
+		a := &s.Ledger.Attempts[i]
+		if a.Verdict.Call == iikanji.Keep && !a.Dropped && s.hasWeakProof(a) && len(s.Ledger.InForceOf(a)) > 0 {
+			n++
+		}
+	}
+	return n
+}

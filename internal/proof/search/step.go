@@ -1,0 +1,124 @@
+package search
+
+import (
+	"github.com/iikanji/iikanji"
+)
+
+// A Step is what a search does next, and why.
+type Step struct {
+	Do Action `json:"do"`
+	// Why is the reason, for people; "" if it is what is under way.
+	Why string `json:"why,omitempty"`
+	// Parts are the candidates: one of a Trial, several of a Bundle or a Screening.
+	Parts []Candidate `json:"parts,omitempty"`
+	// Sweep: the bundle is of all promising candidates. If a run fails its checks, its parts
+	// become suspects.
+	Sweep bool `json:"sweep,omitempty"`
+	// Verdict ends a trial or a check.
+	Verdict iikanji.Verdict `json:"verdict,omitzero"`
+	// Deferred: the trial ends without a verdict because another candidate promises more.
+	Deferred bool `json:"deferred,omitempty"`
+	// Keeps are the changes to check, or to undo.
+	Keeps []Keep `json:"keeps,omitempty"`
+	// Drop: the check found no effect worth keeping.
+	Drop bool `json:"drop,omitempty"`
+	// Plan is what the search intends after this step.
+	Plan Plan `json:"plan,omitzero"`
+}
+
+// An Action is what a Step does.
+type Action string
+
+// The actions of a search, in the order of its phases.
+const (
+	Calibrate Action = "calibrate" // run the site as it is
+	Measured  Action = "measured"  // the noise is known
+	Observe   Action = "observe"   // run with every sensor on, and find causes
+
+	TryOne      Action = "trial"     // begin the trial of one candidate
+	TryTogether Action = "bundle"    // begin the trial of several as one change
+	Screen      Action = "screening" // begin a factorial design
+	NoteSweep   Action = "swept"     // note what a sweep said of its parts
+
+	RunPair     Action = "pair"        // run one pair of the trial under way
+	Recalibrate Action = "recalibrate" // run the incumbent: the machine has changed
+	GiveUp      Action = "give up"     // end the trial: its pairs prove nothing
+	Settle      Action = "settle"      // keep or undo what is on trial
+
+	RunRow    Action = "screening row" // run one row of the design under way
+	EndScreen Action = "end screening"
+
+	ConfirmRun  Action = "confirm"      // run the incumbent for the change that is not confirmed
+	ConfirmOpen Action = "confirmation" // decide on that change
+
+	EndSearch    Action = "end search" // begin the end phase
+	StartDrops   Action = "drop-one checks"
+	DropOne      Action = "drop one"      // begin the comparison without one kept change
+	RunWithout   Action = "pair without"  // run one pair of it
+	EndCheck     Action = "end check"     // drop the change, or put it back
+	UndoDoubtful Action = "undo doubtful" // undo kept changes that more likely have no effect
+	Rehearse     Action = "restart rehearsal"
+	Compare      Action = "last comparison" // begin it
+	RunFinal     Action = "final pair"      // run one pair of it
+	AcceptAll    Action = "accept all"      // disturbed runs count from now on
+	EndCompare   Action = "end comparison"
+	UndoHarm     Action = "undo harm" // undo all that the last comparison proved to be harmful
+	ClearFinal   Action = "clear"     // forget a comparison that did not confirm what was kept
+	End          Action = "end"
+	Abort        Action = "abort" // the search cannot go on
+)
+
+// A Plan is what a search intends beyond its next step.
+type Plan struct {
+	// Halves are the groups of a bundle without a gain that are left to try, by the level of
+	// the bisection, the deepest last.
+	Halves [][][]Candidate `json:"halves,omitempty"`
+	// Why is the reason of the bundle that the halves are of.
+	Why string `json:"why,omitempty"`
+	// Sweep are the parts of the sweep under way.
+	Sweep []Candidate `json:"sweep,omitempty"`
+	// Chosen is the candidate whose screening is under way: if that cannot be finished, it is
+	// tried with few others or alone.
+	Chosen *Candidate `json:"chosen,omitempty"`
+	// Confirm: runs confirm the change that the fast lane let in.
+	Confirm bool `json:"confirm,omitempty"`
+	// Decide: a trial has ended, after which the change that the fast lane let in is decided
+	// on if there are enough runs with it.
+	Decide bool `json:"decide,omitempty"`
+	// ConfirmLast: the runs of the last comparison do.
+	ConfirmLast bool `json:"confirm_last,omitempty"`
+	// Looked: the site was just observed, so that a candidate of the diagnosis is next.
+	Looked bool `json:"looked,omitempty"`
+	// Favoured are the candidates that a screening favours, to be tried together.
+	Favoured []Candidate `json:"favoured,omitempty"`
+	// Stage is the stage of the end phase.
+	Stage Stage `json:"stage,omitempty"`
+	// Checks are the kept changes of the drop-one checks, Checked how many had theirs.
+	Checks  []Keep `json:"checks,omitempty"`
+	Checked int    `json:"checked,omitempty"`
+}
+
+// A Phase is a phase of a search.
+type Phase string
+
+// The phases.
+const (
+	Measuring Phase = "measuring"
+	Searching Phase = "searching"
+	Closing   Phase = "closing"
+)
+
+// A Stage is a stage of the end phase.
+type Stage string
+
+// The stages, in their order.
+const (
+	Confirming Stage = ""          // the change that the fast lane let in
+	Logs       Stage = "logs"      // changes that turn logs off, once no diagnosis needs them
+	Drops      Stage = "drops"     // kept changes one by one
+	Proving    Stage = "proving"   // restart rehearsal
+	Comparing  Stage = "comparing" // untouched against final
+	Harmful    Stage = "harmful"   // undo what harms
+	Last       Stage = "last"      // confirm what the comparison was to confirm
+	Finished   Stage = "finished"
+)

@@ -1,0 +1,73 @@
+package tune
+
+import (
+	"context"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/trial"
+)
+
+// confirmRun runs the site once for the change that the fast lane let in.
+func (t *Tuner) confirmRun(ctx context.Context) error {
+	t.display.show(func(v *View) { v.Phase, v.Doing = "trial", "confirming changes kept by the fast lane" })
+	run, void, err := t.runner.Bench(ctx, load.Spec{Load: t.Options.Short})
+	if err == nil && void == "" {
+		t.book.IncumbentRan(run)
+	}
+	return err
+}
+
+// confirmOpen decides on the unconfirmed change.
+func (t *Tuner) confirmOpen(ctx context.Context) error {
+	b := t.book
+	l := b.ledger()
+	before, err := b.load(l.Open.Before)
+	if err != nil {
+		return err
+	}
+	since, err := b.load(l.Open.Since)
+	if err != nil {
+		return err
+	}
+	a := &l.Attempts[l.Open.Attempt]
+	inForce := l.InForceOf(a)
+	changes, err := b.changes(inForce)
+	if err != nil {
+		return err
+	}
+	v := b.state.Judge.Confirm(changes[0].ID, trial.WorthOf(changes), judge.Provisional{OK: true, Bound: l.Open.Bound}, before, since)
+	v.Answered = a.Verdict.Answered // compared before the run that the fast lane accepted
+	a.Verdict = v
+	if err := b.judged(a); err != nil {
+		return err
+	}
+	t.display.say("%s: %s: %s", strings.ToUpper(a.Result()), a.Says, v.Why)
+	if v.Call != iikanji.Keep {
+		// One run was lucky, or the gain is smaller than it: pairs decide, at once.
+		a.Parked, a.Binding, b.state.Stale = true, "of another state", true
+		return t.hands.takeBack(ctx, inForce, v.Why)
+	}
+	for _, id := range inForce {
+		if err := t.Acts.Keep(id, v.Why); err != nil {
+			return err
+		}
+	}
+	l.Open = nil
+	return b.save()
+}
+
+// confirmNow runs the site as often as the unconfirmed change needs, and decides on it.
+func (t *Tuner) confirmNow(ctx context.Context) error {
+	for l := t.book.ledger(); l.Open != nil; {
+		if len(l.Open.Since) >= 2 {
+			return t.confirmOpen(ctx)
+		}
+		if err := t.confirmRun(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,290 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/search"
+	"github.com/iikanji/iikanji/internal/proof/trial"
+)
+
+// saysOf is a kept change in words.
+func saysOf(a *search.Attempt, k search.Keep) string {
+	if p := a.PartOf(k.Part); k.Part != 0 && p != nil {
+		return p.Says
+	}
+	return a.Says
+}
+
+// dropOne begins the comparison of the final state with the one without a kept change.
+func (t *Tuner) dropOne(ctx context.Context, k search.Keep) error {
+	b := t.book
+	a := &b.ledger().Attempts[k.Attempt]
+	changes, err := b.changes(k.Changes)
+	if err != nil || len(changes) == 0 {
+		return err
+	}
+	says := saysOf(a, k)
+	above, err := t.hands.above(k.Changes)
+	if err != nil {
+		return err
+	}
+	if len(above) > 0 {
+		t.display.note("not checked alone: %s: %d later changes are built on it", says, len(above))
+		return nil
+	}
+	check := trial.Without(t.setting(), b.state.Judge, changes...)
+	t.display.phase("drop-one", "without: "+says, "is it still needed?")
+	b.ledger().Away = k.Changes // an interrupted check puts them back
+	if err := b.save(); err != nil {
+		return err
+	}
+	b.fresh = nil
+	t.check, b.state.Check = check, &search.Check{Keep: k}
+	return nil
+}
+
+// runWithout runs one pair of a drop-one check.
+func (t *Tuner) runWithout(ctx context.Context) error {
+	s, check := t.book.state, t.check
+	p, err := check.RunPairWithout(ctx, len(s.Check.Verdict.Tried))
+	if err != nil {
+		return err
+	}
+	check.Case.Pairs = append(check.Case.Pairs, p)
+	if s.Check.Pairs = len(check.Case.Pairs); p.Void != "" {
+		return nil
+	}
+	s.Check.Verdict = check.Rule(s.Judge).Decide(check.Case)
+	t.display.pairs(len(s.Check.Verdict.Tried), s.Check.Verdict.Effect)
+	return nil
+}
+
+// endCheck notes what a drop-one check found, and undoes the change for good or puts it back.
+func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
+	b, k, v := t.book, step.Keeps[0], step.Verdict
+	a := &b.ledger().Attempts[k.Attempt]
+	if v.Effect.Level > 0 {
+		b.state.CheckedAgain(k, v)
+	}
+	var err error
+	if step.Drop {
+		err = t.drop(ctx, a, k, v)
+	}
+	check := t.check
+	t.check, b.state.Check = nil, nil
+	if !step.Drop || err != nil {
+		return errors.Join(err, t.hands.allBack(context.WithoutCancel(ctx)))
+	}
+	b.forgetIncumbent()
+	for _, p := range check.Case.Pairs {
+		if p.Void == "" && p.A != nil {
+			b.incumbent = append(b.incumbent, p.A)
+		}
+	}
+	t.display.note("dropped: %s: %s", saysOf(a, k), v.Why)
+	return b.save()
+}
+
+// drop undoes a change for good that a check found to have no effect worth keeping.
+func (t *Tuner) drop(ctx context.Context, a *search.Attempt, k search.Keep, _ iikanji.Verdict) error {
+	if err := t.check.Arms.Put(ctx, false); err != nil {
+		return err
+	}
+	l := t.book.ledger()
+	l.InForce = slices.DeleteFunc(l.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(k.Changes, id) })
+	a.Dropped = len(l.InForceOf(a)) == 0
+	l.Away = nil
+	return nil
+}
+
+// undoDoubtful undoes changes that more likely have no effect than one, if their
+// proof could not be repeated.
+func (t *Tuner) undoDoubtful(ctx context.Context, doubtful []search.Keep) error {
+	for _, k := range doubtful {
+		a := &t.book.ledger().Attempts[k.Attempt]
+		above, err := t.hands.above(k.Changes)
+		if err != nil {
+			return err
+		}
+		if len(above) > 0 { // they would be undone with it, and there is no time to try them again
+			t.display.note("%s stays: its gain is doubtful, but %d later changes are built on it", a.Says, len(above))
+			continue
+		}
+		why := "its gain is doubtful, and there was no time to prove it again"
+		if err := t.hands.takeBack(ctx, k.Changes, why); err != nil {
+			return err
+		}
+		a.Dropped = true
+		t.display.note("dropped: %s: %s", a.Says, why)
+	}
+	return t.book.save()
+}
+
+// rehearse restarts everything in the worst order and reads the settings back.
+func (t *Tuner) rehearse(ctx context.Context) (err error) {
+	t.display.phase("rehearsal", "every service is killed and started in the worst order", "does it all come back?")
+	if t.out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
+		return err
+	}
+	if err := t.Acts.ReadBack(ctx, t.book.ledger().InForce...); err != nil {
+		t.out.Rehearsal.OK = false
+		t.out.Rehearsal.Says += "; a setting was lost in the restart: " + err.Error()
+	}
+	t.display.say("restart rehearsal: %s", t.out.Rehearsal.Says)
+	return nil
+}
+
+// compare begins the last comparison: interleaved full runs of the untouched site and the
+// final one, whose ratio is the main result.
+func (t *Tuner) compare(context.Context) error {
+	s := t.book.present()
+	t.out.Full = s.FinalLoad()
+	f := &trial.Final{Site: t.runner, Seed: t.Options.Seed, Load: t.out.Full, On: true, Before: t.untouchedBefore(),
+		Away: t.hands.allAway, Back: t.hands.allBack}
+	f.Tell = func(final bool) {
+		t.display.show(func(v *View) {
+			v.Phase, v.Purpose, v.Pairs = "last comparison", "interleaved full runs are the headline", len(f.Pairs)
+			v.Doing = fmt.Sprintf("the %s site for %s", map[bool]string{true: "final", false: "untouched"}[final], f.Load)
+		})
+	}
+	t.final, s.Final = f, &search.Comparison{}
+	return nil
+}
+
+// untouchedBefore is a run of the untouched site that no other run has followed, in a
+// scarce search whose runs have one length. It was not chosen for its score: only one
+// as high as the candidate's would have been another case (see trial.Paired).
+func (t *Tuner) untouchedBefore() *iikanji.Run {
+	r, o := t.runner, t.Options
+	if !t.book.state.Scarce() || o.Full != o.Short || r.back == nil || r.backAt != t.book.ledger().Runs {
+		return nil
+	}
+	return r.back
+}
+
+// runFinal runs one pair of the last comparison.
+func (t *Tuner) runFinal(ctx context.Context) error {
+	f, st := t.final, t.book.state.Final
+	p, err := f.RunPair(ctx)
+	if err != nil {
+		return err
+	}
+	if st.Why = p.Void; st.Why == "" {
+		st.Why = judge.Unusable(p)
+	}
+	if st.Why != "" {
+		t.display.note("last comparison: a pair does not count: %s", st.Why)
+		st.Bad, st.Disturbed = st.Bad+1, !t.runner.accept && p.Void != ""
+		return nil
+	}
+	f.Pairs = append(f.Pairs, p)
+	st.Pairs, st.Disturbed = len(f.Pairs), false
+	t.out.Untouched, t.out.Final = append(t.out.Untouched, p.A.ID), append(t.out.Final, p.B.ID)
+	if o := t.book.ledger().Open; o != nil { // the pairs decide on the unconfirmed change, too
+		o.Before, o.Since = append(o.Before, p.A.ID), append(o.Since, p.B.ID)
+	}
+	t.headline()
+	return nil
+}
+
+// headline is the ratio of the pairs so far.
+func (t *Tuner) headline() {
+	c := judge.Compare(t.final.Pairs)
+	t.out.Scores, t.out.Ratio, t.out.Work = c.Scores, c.Ratio, c.Work
+	t.book.state.Ratio = c.Ratio
+	if c.Bounded {
+		t.display.pairs(c.Pairs, c.Effect)
+	}
+}
+
+// endCompare ends the last comparison with the final state.
+func (t *Tuner) endCompare(ctx context.Context, why string) error {
+	if why != "" {
+		t.display.note("%s", why)
+	}
+	return t.leaveFinal(ctx)
+}
+
+// leaveFinal notes whether the load generator was the limit of the final site's runs, and
+// brings the site into its final state.
+func (t *Tuner) leaveFinal(ctx context.Context) error {
+	f := t.final
+	t.final, t.book.state.Final = nil, nil
+	busy := 0
+	for _, p := range f.Pairs {
+		if p.B.Load.Busy {
+			busy++
+		}
+	}
+	if busy > 0 {
+		t.display.note("the load generator was the limit in %d of %d runs of the final site, which may be faster than these scores", busy, len(f.Pairs))
+	}
+	if !f.On {
+		return t.hands.allBack(context.WithoutCancel(ctx))
+	}
+	return nil
+}
+
+// undoHarm undoes everything if the last comparison proves that the final site is slower
+// than the untouched one: short runs may miss what long ones show, as a pool that blocks
+// once in a minute. The headline and its runs stay in the outcome.
+func (t *Tuner) undoHarm(ctx context.Context, why string) error {
+	l := t.book.ledger()
+	n := len(l.InForce)
+	if err := t.hands.takeBack(ctx, slices.Clone(l.InForce), why); err != nil {
+		return err
+	}
+	for i := range l.Attempts {
+		if a := &l.Attempts[i]; a.Verdict.Call == iikanji.Keep {
+			a.Dropped = true
+		}
+	}
+	t.display.note("%s: %s undone", why, map[bool]string{true: "it is", false: fmt.Sprintf("all %d changes are", n)}[n == 1])
+	return t.book.save()
+}
+
+// clearFinal forgets a comparison that did not confirm what was kept.
+func (t *Tuner) clearFinal(why string) {
+	out := t.out
+	out.Untouched, out.Final = []iikanji.RunID{}, []iikanji.RunID{}
+	out.Ratio, out.Scores, out.Work, out.Rehearsal = iikanji.Interval{}, [2]float64{}, nil, load.Rehearsal{}
+	t.display.note("%s", why)
+}
+
+// allAway undoes every change for a while, the latest first; the ledger records it
+// before.
+func (h *hands) allAway(ctx context.Context) error {
+	l := h.book.ledger()
+	l.Away = slices.Clone(l.InForce)
+	if err := h.book.save(); err != nil {
+		return err
+	}
+	for _, id := range slices.Backward(l.InForce) {
+		if err := h.acts.Revert(ctx, id, "for the last comparison"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allBack applies them again, in the order of application.
+func (h *hands) allBack(ctx context.Context) error {
+	l := h.book.ledger()
+	for _, id := range l.InForce {
+		c, err := h.book.store.LoadChange(id)
+		if err != nil {
+			return err
+		}
+		if err := h.putBack(ctx, id, c.Stage); err != nil {
+			return err
+		}
+	}
+	l.Away = nil
+	return h.book.save()
+}

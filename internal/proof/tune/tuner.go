@@ -1,0 +1,121 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
+	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/load"
+	"github.com/iikanji/iikanji/internal/proof/search"
+	"github.com/iikanji/iikanji/internal/proof/trial"
+)
+
+// A Tuner searches for changes that make its site faster. See Tune.
+type Tuner struct {
+	Field   Field
+	Site    *change.Site
+	Acts    *change.Executor
+	History Store
+	Options search.Options
+	Now     func() time.Time
+	// Show receives the state of the search, Say its events, a line each. Both may
+	// be nil.
+	Show func(View)
+	Say  func(line string)
+	// Propose asks a proposer for candidates; nil if there is none.
+	Propose func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, tried []search.Attempt) ([]search.Candidate, error)
+
+	// Plan turns a remedy into a change of the site; nil is change.Plan.
+	Plan func(ctx context.Context, r iikanji.Remedy) (*iikanji.Change, error)
+
+	// WhichFile makes the choice that a refusal leaves open: the remedy with the
+	// schema file that initialize executes. ok is false if it cannot choose; nil
+	// is a WhichFile that never can.
+	WhichFile func(ctx context.Context, refused *change.WhichFileError) (_ iikanji.Remedy, ok bool, err error)
+
+	book    *book
+	display *display
+	hands   *hands
+	runner  *runner
+	planner *planner
+
+	out    *Outcome
+	on     *onTrial
+	design *trial.Design
+	check  *trial.Trial
+	final  *trial.Final
+}
+
+// An Outcome is the result of a search.
+type Outcome struct {
+	Attempts []search.Attempt `json:"attempts"`
+	// Ratio is final / untouched of interleaved full runs.
+	Ratio     iikanji.Interval `json:"ratio"`
+	Untouched []iikanji.RunID  `json:"untouched_runs"`
+	Final     []iikanji.RunID  `json:"final_runs"`
+	Scores    [2]float64       `json:"scores"` // geometric means, untouched and final
+	// Place is the CPUs of the runs.
+	Place *iikanji.Placement `json:"placement,omitempty"`
+	// Requests and CPU per request of the two, by name, where the score's own
+	// shape may hide a gain.
+	Work      []iikanji.Work `json:"work,omitempty"`
+	Short     [2]float64     `json:"short_scores"` // the same in the searching runs
+	Rehearsal load.Rehearsal `json:"rehearsal"`
+	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
+	// FalseKeeps is how many of the changes in force are expected to have no effect.
+	FalseKeeps float64         `json:"false_keeps_expected"`
+	Runs       int             `json:"runs"` // of this search, without earlier ones on the history
+	Voided     int             `json:"voided"`
+	Took       time.Duration   `json:"took_ns"`
+	Full       time.Duration   `json:"full_ns"`
+	Plan       search.TimePlan `json:"plan"` // with the time that a run was seen to take
+	Notes      []string        `json:"notes,omitempty"`
+	Partial    bool            `json:"partial,omitempty"`
+}
+
+// begin makes the parts of a new search.
+func (t *Tuner) begin() {
+	t.book = newBook(t.History, t.Options, t.Now)
+	t.display = &display{book: t.book, onView: t.Show, onLine: t.Say}
+	t.hands = &hands{book: t.book, display: t.display, acts: t.Acts, site: t.Site}
+	t.runner = &runner{book: t.book, display: t.display, hands: t.hands, field: t.Field, rng: rand.New(rand.NewPCG(t.Options.Seed, 1))}
+	t.planner = &planner{book: t.book, display: t.display, hands: t.hands, make: t.Plan, whichFile: t.WhichFile}
+	t.out = &Outcome{Full: t.Options.Full, Place: t.Options.Place, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
+	t.on, t.design, t.check, t.final = nil, nil, nil, nil
+}
+
+// openLedger begins a search with the ledger of an earlier one on this history, if there is
+// one.
+func (t *Tuner) openLedger() error {
+	t.begin()
+	why, err := t.book.open()
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		t.display.say("%s", why)
+	}
+	old, err := t.book.recall()
+	if old {
+		t.display.say("the noise was measured more than %s ago: calibrating again", freshFor)
+	}
+	return err
+}
+
+// close completes the outcome of a search that ended with err, and saves it.
+func (t *Tuner) close(err error) (*Outcome, error) {
+	s, out := t.book.present(), t.out
+	out.Attempts = append([]search.Attempt{}, s.Ledger.Attempts...)
+	out.Runs, out.Voided = s.Runs, s.Ledger.Voided-t.book.before[1]
+	out.Short = s.Score
+	out.Noise, out.Notes, out.Took = s.Judge.Prior.SD(), t.display.notes, s.Spent
+	if t.display.plan != nil {
+		out.Plan = *t.display.plan
+	}
+	out.Partial, out.FalseKeeps = err != nil, s.Ledger.FalseKeeps()
+	return out, errors.Join(err, t.book.save(), t.saveSearch(out))
+}
