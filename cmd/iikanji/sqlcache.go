@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
@@ -91,7 +92,7 @@ func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cachep
 			continue
 		}
 		if s.Named {
-			s.Text = cacheplan.Positional(s.Text)
+			s.Text = sqltext.Positional(s.Text)
 		}
 		texts = append(texts, s.Text)
 	}

@@ -32,7 +32,7 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/sqlitefile":              {"words", "internal/machine/host"}, // SQLite files: read, planned in, altered
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter"},
@@ -40,21 +40,21 @@ var layout = map[string][]string{
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
 	"internal/machine/hostproc":                {"internal/machine/host"},                              // single processes of a host from /proc
 	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc"}, // how many processes and threads an app server runs
-	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver"},
+	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute"},
+	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/lang/sqltext"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/rewrite", "internal/site/observe"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
-	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile"}, // who has the SQLite files open
+	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile", "internal/lang/sqltext"}, // who has the SQLite files open
 	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/lang/goapp", "internal/rewrite", "internal/rewrite/pagegen"},
 	"internal/rewrite/pagegen":                 {},                                                                                                                                                                  // copied into apps: the standard library only
 	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                // edits of nginx's configuration, for several kinds
 	"internal/proof/answers":                   {},                                                                                                                                                                  // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog"},                                                                                       // source of Go apps as facts
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext"},                                                              // source of Go apps as facts
 	"internal/change/promise":                  {"words"},                                                                                                                                                           // pure: which promises a value weakens
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
@@ -70,8 +70,8 @@ var layout = map[string][]string{
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
 	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise
-	"internal/rewrite/cacheplan":               {"internal/lang/goapp", "internal/lang/sqltext", "internal/rewrite/sqlcache"},
-	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/sqltext"},                                                                                                                 // analyzers of Go source; no server, no words
+	"internal/rewrite/cacheplan":               {"internal/lang/goapp", "internal/lang/sqltext", "internal/rewrite/sqlcache", "internal/lang/sqlschema"},
+	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/sqltext", "internal/lang/sqlschema"},                                                                                      // analyzers of Go source; no server, no words
 	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field", "internal/machine/process"}, // an arena's stack as a Subject
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat"},

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
@@ -181,7 +182,7 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 			continue // it empties the cache if it writes
 		}
 		if st.Named {
-			st.Text = cacheplan.Positional(st.Text)
+			st.Text = sqltext.Positional(st.Text)
 		}
 		texts = append(texts, st.Text)
 	}

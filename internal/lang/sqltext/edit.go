@@ -112,3 +112,21 @@ func Locks(tokens []Token) bool {
 	}
 	return false
 }
+
+// Positional replaces the named placeholders of sqlx (:name) by question marks, and its
+// escaped colons (::) by colons, as sqlx does before it sends a statement.
+func Positional(sql string) string {
+	var b strings.Builder
+	for l := (Lexer{SQL: sql}); l.At < len(sql); {
+		t := l.Next()
+		switch {
+		case t.Kind == Placeholder && t.Text[0] == ':' && t.Text[1] < 0x80:
+			b.WriteByte('?')
+		case t.Kind == Mark && t.Text == "::":
+			b.WriteByte(':')
+		default:
+			b.WriteString(t.Text)
+		}
+	}
+	return b.String()
+}

@@ -134,3 +134,27 @@ func TestStatements(t *testing.T) {
 		}
 	}
 }
+
+func TestPositional(t *testing.T) {
+	for in, want := range map[string]string{
+		"INSERT INTO t (a, b) VALUES (:a, :b.c)":           "INSERT INTO t (a, b) VALUES (?, ?)",
+		"SELECT ':a', \"it\\\":b\", `:c` WHERE x=:x_1":     "SELECT ':a', \"it\\\":b\", `:c` WHERE x=?",
+		"SELECT a::text, :日本 FROM t WHERE at > '10:00:00'": "SELECT a:text, :日本 FROM t WHERE at > '10:00:00'",
+		"SELECT 'open :a": "SELECT 'open :a",
+	} {
+		if got := Positional(in); got != want {
+			t.Errorf("Positional(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzPositional(f *testing.F) {
+	for _, s := range []string{":a", "'\\':a'", "a::b", ":", "`:"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if out := Positional(s); !strings.ContainsAny(s, ":") && out != s {
+			t.Errorf("%q became %q", s, out)
+		}
+	})
+}

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/pingcap/tidb/pkg/parser"
-	"github.com/pingcap/tidb/pkg/parser/ast"
-	"github.com/pingcap/tidb/pkg/parser/mysql"
-	"github.com/pingcap/tidb/pkg/parser/types"
-
+	"github.com/iikanji/iikanji/internal/lang/sqlschema"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
 )
 
@@ -46,24 +43,19 @@ func ReadSchema(creates []string) (*Schema, error) {
 	s := &Schema{Tables: map[string]*Table{}, Triggers: map[string]bool{}}
 	parents := map[string][]string{}
 	for _, text := range creates {
-		node, err := parser.New().ParseOneStmt(text, "", "")
+		d, err := definitionOf(text)
 		if err != nil {
 			return nil, fmt.Errorf("reading a table's definition: %w", err)
 		}
-		switch n := node.(type) {
-		case *ast.CreateTableStmt:
-			t := tableOf(n)
-			s.Tables[t.Name] = t
-			refer(parents, t.Name, n.Constraints)
-		case *ast.AlterTableStmt:
-			for _, spec := range n.Specs {
-				if spec.Tp != ast.AlterTableAddConstraint {
-					return nil, fmt.Errorf("reading a table's definition: %q changes a table; give the definitions as they are now", first(text))
-				}
-				refer(parents, n.Table.Name.L, []*ast.Constraint{spec.Constraint})
+		name := strings.ToLower(d.Table)
+		if d.Verb == sqlschema.CreateTable {
+			s.Tables[name] = tableOf(d)
+		}
+		for _, k := range d.Keys {
+			if k.Refers != nil && cascades(k.Refers) {
+				parent := strings.ToLower(k.Refers.Table)
+				parents[parent] = append(parents[parent], name)
 			}
-		default:
-			return nil, fmt.Errorf("reading a table's definition: %q creates no table", first(text))
 		}
 	}
 	for parent, children := range parents {
@@ -74,14 +66,21 @@ func ReadSchema(creates []string) (*Schema, error) {
 	return s, nil
 }
 
-// refer notes the tables that a table's foreign keys follow.
-func refer(parents map[string][]string, table string, constraints []*ast.Constraint) {
-	for _, con := range constraints {
-		if con.Tp == ast.ConstraintForeignKey && cascades(con.Refer) {
-			parent := con.Refer.Table.Name.L
-			parents[parent] = append(parents[parent], table)
-		}
+// definitionOf reads one statement that creates a table, or adds keys to one.
+func definitionOf(text string) (sqlschema.Definition, error) {
+	all := sqltext.MySQL.Statements(text)
+	if len(all) != 1 {
+		return sqlschema.Definition{}, fmt.Errorf("%q is not one statement", first(text))
 	}
+	s, ok := sqlschema.Of(all[0])
+	if !ok || s.Verb != sqlschema.CreateTable && s.Verb != sqlschema.AlterTable {
+		return sqlschema.Definition{}, fmt.Errorf("%q creates no table", first(text))
+	}
+	d, err := s.Read()
+	if err == nil && len(d.Other) > 0 {
+		err = fmt.Errorf("%q changes a table; give the definitions as they are now", first(text))
+	}
+	return d, err
 }
 
 func first(text string) string {
@@ -89,42 +88,34 @@ func first(text string) string {
 	return line
 }
 
-func cascades(r *ast.ReferenceDef) bool {
-	changes := func(o ast.ReferOptionType) bool {
-		return o == ast.ReferOptionCascade || o == ast.ReferOptionSetNull || o == ast.ReferOptionSetDefault
+func cascades(r *sqlschema.Reference) bool {
+	changes := func(action string) bool {
+		return action == "CASCADE" || action == "SET NULL" || action == "SET DEFAULT"
 	}
-	return r.OnDelete != nil && changes(r.OnDelete.ReferOpt) || r.OnUpdate != nil && changes(r.OnUpdate.ReferOpt)
+	return changes(r.OnDelete) || changes(r.OnUpdate)
 }
 
-func tableOf(c *ast.CreateTableStmt) *Table {
-	t := &Table{Name: c.Table.Name.L, Columns: map[string]Column{}, Unique: map[string]bool{}}
-	for _, d := range c.Cols {
-		name := d.Name.Name.L
-		col := columnOf(d.Tp)
-		for _, o := range d.Options {
-			switch o.Tp {
-			case ast.ColumnOptionPrimaryKey, ast.ColumnOptionUniqKey:
-				t.Unique[name] = true
-			case ast.ColumnOptionGenerated, ast.ColumnOptionOnUpdate:
-				col.Key = false
-			}
-		}
-		t.Columns[name] = col
+func tableOf(d sqlschema.Definition) *Table {
+	t := &Table{Name: strings.ToLower(d.Table), Columns: map[string]Column{}, Unique: map[string]bool{}}
+	for _, c := range d.Columns {
+		col := columnOf(c)
+		col.Key = col.Key && !c.Computed && !c.OnUpdate
+		t.Columns[strings.ToLower(c.Name)] = col
 	}
-	for _, con := range c.Constraints {
-		unique := con.Tp == ast.ConstraintPrimaryKey || con.Tp == ast.ConstraintUniq || con.Tp == ast.ConstraintUniqKey || con.Tp == ast.ConstraintUniqIndex
-		if unique && len(con.Keys) == 1 && con.Keys[0].Column != nil && con.Keys[0].Length <= 0 {
-			t.Unique[con.Keys[0].Column.Name.L] = true
+	for _, k := range d.Keys {
+		if columns := k.Columns(); len(columns) == 1 {
+			t.Unique[columns[0]] = true
 		}
 	}
 	return t
 }
 
-func columnOf(tp *types.FieldType) Column {
-	switch tp.GetType() {
-	case mysql.TypeTiny, mysql.TypeShort, mysql.TypeInt24, mysql.TypeLong, mysql.TypeLonglong:
+func columnOf(c sqlschema.Column) Column {
+	base, _, _ := strings.Cut(c.ServerType(), "(")
+	switch base {
+	case "tinyint", "smallint", "mediumint", "int", "bigint":
 		return Column{sqlcache.Integer, true}
-	case mysql.TypeVarchar, mysql.TypeString, mysql.TypeVarString:
+	case "char", "varchar", "binary", "varbinary":
 		return Column{sqlcache.Text, true}
 	}
 	return Column{}

@@ -10,19 +10,6 @@ import (
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcache"
 )
 
-func TestPositional(t *testing.T) {
-	for in, want := range map[string]string{
-		"INSERT INTO t (a, b) VALUES (:a, :b.c)":           "INSERT INTO t (a, b) VALUES (?, ?)",
-		"SELECT ':a', \"it\\\":b\", `:c` WHERE x=:x_1":     "SELECT ':a', \"it\\\":b\", `:c` WHERE x=?",
-		"SELECT a::text, :日本 FROM t WHERE at > '10:00:00'": "SELECT a:text, :日本 FROM t WHERE at > '10:00:00'",
-		"SELECT 'open :a": "SELECT 'open :a",
-	} {
-		if got := Positional(in); got != want {
-			t.Errorf("Positional(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestDefinitions(t *testing.T) {
 	tables, triggers := Definitions("-- a dump; of a table\nDROP TABLE IF EXISTS `a`;\nCREATE TABLE `a` (id INT, s VARCHAR(9) DEFAULT ';');\n" +
 		"INSERT INTO a VALUES (1, 'x');\nALTER TABLE a ADD UNIQUE (id);\n/*!50003 CREATE*/ /*!50003 TRIGGER t1 BEFORE INSERT ON `A`\nFOR EACH ROW SET @x = 1 */;;\nCREATE TABLE b (id INT)")
@@ -69,17 +56,6 @@ func TestFiles(t *testing.T) {
 			t.Errorf("the plan has no %s:\n%s", want, files["app_plan.go"])
 		}
 	}
-}
-
-func FuzzPositional(f *testing.F) {
-	for _, s := range []string{":a", "'\\':a'", "a::b", ":", "`:"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		if out := Positional(s); !strings.ContainsAny(s, ":") && out != s {
-			t.Errorf("%q became %q", s, out)
-		}
-	})
 }
 
 func FuzzDefinitions(f *testing.F) {

@@ -63,8 +63,8 @@ func (b *builder) readFile(ctx context.Context, file *tableFile, text, folded st
 	if !ok {
 		return leave("it has a comment, several statements, or placeholders out of order")
 	}
-	words := lex(text)
-	if len(words) == 0 || !slices.ContainsFunc([]string{"SELECT", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE"}, words[0].is) {
+	words := statementTokens(text)
+	if len(words) == 0 || !words[0].Is("SELECT", "WITH", "INSERT", "REPLACE", "UPDATE", "DELETE") {
 		return leave("it is no SELECT, INSERT, UPDATE or DELETE: it empties the cache")
 	}
 	most := 0

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
-	"github.com/iikanji/iikanji/internal/rewrite"
 )
 
 // TestNamedDigests: a statement with named placeholders has the digest of what sqlx sends,
@@ -16,7 +16,7 @@ func TestNamedDigests(t *testing.T) {
 		"INSERT INTO score (id, points) VALUES (:id, :points)":      "INSERT INTO score (id, points) VALUES (?, ?)",
 		"UPDATE t SET at = '12:30', name = :user.name WHERE k = :k": "UPDATE t SET at = '12:30', name = ? WHERE k = ?",
 	} {
-		if got := rewrite.Positional(sql); got != sent {
+		if got := sqltext.Positional(sql); got != sent {
 			t.Errorf("%s: %q, want %q", sql, got, sent)
 		}
 		got := digestsOf(&fp, sql)

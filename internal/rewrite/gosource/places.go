@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"golang.org/x/tools/go/packages"
@@ -90,7 +91,7 @@ func sentOf(dir string, list []rewrite.Statement) iter.Seq2[string, iikanji.Sent
 			}
 			sent := iikanji.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
 			if s.Named {
-				sent.Digest = digestOf(&fp, rewrite.Positional(s.Text))
+				sent.Digest = digestOf(&fp, sqltext.Positional(s.Text))
 			}
 			if !yield(fmt.Sprintf("%s:%d", filepath.ToSlash(rel), s.Line), sent) {
 				return
@@ -108,7 +109,7 @@ func digestOf(fp *slowlog.Fingerprinter, sql string) string {
 // statement that sqlx makes of one with named placeholders.
 func digestsOf(fp *slowlog.Fingerprinter, sql string) []string {
 	digests := []string{digestOf(fp, sql)}
-	if sent := rewrite.Positional(sql); sent != sql {
+	if sent := sqltext.Positional(sql); sent != sql {
 		digests = append(digests, digestOf(fp, sent))
 	}
 	return digests
