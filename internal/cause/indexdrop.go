@@ -73,15 +73,24 @@ func (a *adviser) hinted(t *table, name string) bool {
 // mentioned reports whether a word occurs in a statement that could not be
 // parsed, or in an optimizer comment.
 func (a *adviser) mentioned(name string) bool {
-	contains := func(text string) bool {
+	contains := func(text string) bool { // also in strings and comments: the text may be cut off
 		for i := range text {
-			if wordAt(text, i, name) > 0 {
+			if end := i + len(name); end <= len(text) && strings.EqualFold(text[i:end], name) && !inWord(text, i-1) && !inWord(text, end) {
 				return true
 			}
 		}
 		return false
 	}
 	return slices.ContainsFunc(a.out.Unread, func(u Unread) bool { return contains(u.Query.SQL) }) || slices.ContainsFunc(a.orders, contains)
+}
+
+// inWord reports whether a byte of a text is a part of a word.
+func inWord(text string, i int) bool {
+	if i < 0 || i >= len(text) {
+		return false
+	}
+	c := text[i]
+	return c == '_' || c == '$' || c >= 0x80 || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
 }
 
 // sameColumns counts the leading columns that two indexes have in common,

@@ -235,49 +235,53 @@ func (d Dialect) introduces(word string) bool {
 
 // number reads a number, or a name that begins with a digit, as MySQL has them: every name
 // behind a dot, and words such as 2021_log.
-func (l *Lexer) number(s string) (Kind, int, bool) {
-	d := l.Dialect
-	if l.dotted && s[0] != '.' {
-		return Word, run(s, inWord), false
-	}
-	n := 0
-	for n < len(s) && (inWord(s[n]) || s[n] == '.' || (s[n] == '-' || s[n] == '+') && n > 0 && s[n-1]|0x20 == 'e' && mantissa(s[:n-1])) {
-		if l.Stop != "" && n > 0 && strings.HasPrefix(s[n:], l.Stop) {
-			break
+func (l *Lexer) number(s string) (kind Kind, length int, open bool) {
+	n, w := run(s, digit), run(s, inWord)
+	if l.Stop != "" {
+		if at := strings.Index(s[:w], l.Stop); at > 0 {
+			w = at
+			n = min(n, w)
 		}
+	}
+	if l.dotted && s[0] != '.' || w > n && exponent(s[n:]) == 0 {
+		if l.dotted || l.Dialect.namesByDigit(s[:w]) {
+			return Word, w, false
+		}
+		return Number, w, false
+	}
+	if n < len(s) && s[n] == '.' {
 		n++
+		n += run(s[n:], digit)
 	}
-	if w := run(s, inWord); d == MySQL && !mysqlNumber(s[:w], s[w:]) || d == Unknown && strings.ContainsFunc(s[:w], inNamesOnly) {
-		return Word, min(n, w), false
-	}
-	return Number, n, false
+	return Number, n + exponent(s[n:]), false
 }
 
-// mantissa reports whether an e behind a text begins an exponent.
-func mantissa(s string) bool {
-	return run(s, func(c byte) bool { return digit(c) || c == '.' }) == len(s)
+// exponent is the length of the exponent at the start of s; 0 for none.
+func exponent(s string) int {
+	n := 1
+	if len(s) > 1 && (s[1] == '+' || s[1] == '-') {
+		n = 2
+	}
+	if len(s) <= n || s[0]|0x20 != 'e' || !digit(s[n]) {
+		return 0
+	}
+	return n + run(s[n:], digit)
 }
 
-// inNamesOnly reports whether a byte of a word is in no number.
-func inNamesOnly(r rune) bool { return r == '_' || r == '$' || r >= 0x80 }
-
-// mysqlNumber reports whether MySQL reads a word that begins with a digit as a number, by
-// the text behind it. It is a name otherwise: 12a, 1_000, 0xfg.
-func mysqlNumber(word, rest string) bool {
-	n := run(word, digit)
+// namesByDigit reports whether a word of digits and other characters is a name: 12a, 1_000
+// and 0xfg, but not 0xff, are names of MySQL.
+func (d Dialect) namesByDigit(word string) bool {
 	switch {
-	case n == len(word):
-		return true
-	case n == 1 && word[0] == '0' && word[1] == 'x' && len(word) > 2:
-		return run(word[2:], func(c byte) bool { return digit(c) || c|0x20 >= 'a' && c|0x20 <= 'f' }) == len(word)-2
-	case n == 1 && word[0] == '0' && word[1] == 'b' && len(word) > 2:
-		return strings.Trim(word[2:], "01") == ""
-	case word[n]|0x20 != 'e':
+	case d == Unknown:
+		return strings.ContainsFunc(word, func(r rune) bool { return r == '_' || r == '$' || r >= 0x80 })
+	case d != MySQL:
 		return false
-	case n+1 == len(word):
-		return len(rest) > 1 && (rest[0] == '+' || rest[0] == '-') && digit(rest[1])
+	case len(word) > 2 && strings.HasPrefix(word, "0x"):
+		return strings.Trim(word[2:], "0123456789abcdefABCDEF") != ""
+	case len(word) > 2 && strings.HasPrefix(word, "0b"):
+		return strings.Trim(word[2:], "01") != ""
 	}
-	return digit(word[n+1])
+	return true
 }
 
 // parameter reads a placeholder or a variable; length 0 means that s begins with none.

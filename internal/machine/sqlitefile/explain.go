@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Explain reads the query plan of a statement. It executes nothing: EXPLAIN QUERY PLAN
@@ -26,7 +28,7 @@ func (r *Reader) Explain(ctx context.Context, statement string) (iikanji.QueryPl
 		}
 		addDetail(&p, detail)
 		return nil
-	}, "EXPLAIN QUERY PLAN "+text, make([]any, placeholders(text))...)
+	}, "EXPLAIN QUERY PLAN "+text, arguments(text)...)
 	if err != nil {
 		return p, fmt.Errorf("planning %.60s: %w", text, err)
 	}
@@ -42,35 +44,30 @@ var (
 	keyParts = regexp.MustCompile(`([^ ()]+?)(?:=\?|>\?|<\?| IS \?)`)
 )
 
-// placeholders counts the question marks outside of strings, names and comments. Their
-// values are NULL in a query plan, which depends on no value without the statistics of
-// ANALYZE on samples (sqlite_stat4).
-func placeholders(text string) int {
-	n := 0
-	for i := 0; i < len(text); i++ {
-		rest, end := text[i:], ""
+// mostArguments is the limit of SQLite (SQLITE_MAX_VARIABLE_NUMBER).
+const mostArguments = 32766
+
+// arguments are the arguments that a statement needs. Their values are NULL in a query plan,
+// which depends on no value without the statistics of ANALYZE on samples (sqlite_stat4).
+func arguments(text string) (args []any) {
+	names := map[string]bool{}
+	for l := (sqltext.Lexer{Dialect: sqltext.SQLite, SQL: text}); l.At < len(text); {
+		t := l.Next()
 		switch {
-		case rest[0] == '?':
-			n++
-		case rest[0] == '\'', rest[0] == '"', rest[0] == '`':
-			end = rest[:1]
-		case rest[0] == '[':
-			end = "]"
-		case strings.HasPrefix(rest, "--"):
-			end = "\n"
-		case strings.HasPrefix(rest, "/*"):
-			end = "*/"
+		case t.Kind != sqltext.Placeholder:
+		case t.Text == "?":
+			args = append(args, nil)
+		case t.Text[0] == '?': // ?NNN is argument NNN
+			number, _ := strconv.Atoi(t.Text[1:])
+			for len(args) < min(number, mostArguments) {
+				args = append(args, nil)
+			}
+		case !names[t.Text]:
+			names[t.Text] = true
+			args = append(args, sql.Named(t.Text[1:], nil))
 		}
-		if end == "" {
-			continue
-		}
-		length := strings.Index(rest[1:], end)
-		if length < 0 {
-			return n
-		}
-		i += length + len(end)
 	}
-	return n
+	return args
 }
 
 // addDetail adds one line of a query plan to p.

@@ -1,6 +1,8 @@
 package sqlitefile
 
 import (
+	"database/sql"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -21,18 +23,31 @@ func FuzzPlanLine(f *testing.F) {
 	})
 }
 
-// FuzzPlaceholders counts question marks in statements of an app.
+// FuzzPlaceholders: a statement that SQLite plans gets all arguments that it has.
 func FuzzPlaceholders(f *testing.F) {
-	f.Add("SELECT '?' || \"a?\" /* ? */ FROM t WHERE a = ? -- ?\n AND b = ?")
+	for _, text := range []string{"SELECT '?' || \"a?\" /* ? */ FROM t WHERE a = ? -- ?\n AND b = ?", "SELECT ?2, ?1, ?2", "SELECT :a, @a, $a, :a, ?", "SELECT ?3, ?, '?'", "SELECT ?99999999999"} {
+		f.Add(text)
+	}
+	db, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer db.Close()
 	f.Fuzz(func(t *testing.T, text string) {
-		n := 0
-		for _, c := range []byte(text) {
-			if c == '?' {
-				n++
+		args := arguments(text)
+		if len(args) > mostArguments+len(text) {
+			t.Fatalf("%q: %d arguments", text, len(args))
+		}
+		if strings.Contains(text, ";") {
+			return
+		}
+		rows, err := db.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+text, args...)
+		if err != nil {
+			if strings.Contains(err.Error(), "missing") {
+				t.Errorf("%q with %v: %v", text, args, err)
 			}
+			return
 		}
-		if got := placeholders(text); got > n {
-			t.Errorf("%q: %d of %d question marks", text, got, n)
-		}
+		rows.Close()
 	})
 }

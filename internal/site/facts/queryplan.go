@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Explain reads the server's query plan for a statement without running it. The plan of
@@ -147,88 +148,29 @@ func scan(sql string) []word {
 	return slices.DeleteFunc(scanAll(sql), func(w word) bool { return w.depth > 0 })
 }
 
-// scanAll lists all words of a statement.
+// scanAll lists all words of a statement, and a parenthesis that begins it.
 func scanAll(sql string) []word {
 	var out []word
-	depth := 0
 	named, dotted := false, false // the last token was a name; the last two were a name and a dot
-	for i := 0; i < len(sql); {
-		c := sql[i]
-		if next, ok := passed(sql, i); ok {
-			i = next
+	for l := (sqltext.Lexer{Dialect: sqltext.MySQL, SQL: sql}); l.At < len(sql); {
+		t := l.Next()
+		if t.Kind == sqltext.Space || t.Kind == sqltext.Comment {
 			continue
 		}
 		wasNamed, wasDotted := named, dotted
-		named, dotted = c == '`', c == '.' && wasNamed
+		named, dotted = t.IsName(), t.Text == "." && wasNamed
 		switch {
-		case c == '\'' || c == '"' || c == '`':
-			i = quoted(sql, i)
-		case c == '(':
-			if len(out) == 0 && depth == 0 {
-				out = append(out, word{text: "(", at: i})
-			} else if wasNamed && len(out) > 0 {
-				out[len(out)-1].called = true
-			}
-			depth++
-			i++
-		case c == ')':
-			depth--
-			i++
-		case c == ';':
-			out = append(out, word{text: ";", at: i})
-			i++
-		case letter(c):
-			j := i
-			for j < len(sql) && (letter(sql[j]) || sql[j] >= '0' && sql[j] <= '9') {
-				j++
-			}
-			out = append(out, word{text: strings.ToLower(sql[i:j]), at: i, depth: depth, member: wasDotted})
-			named = true
-			i = j
-		default:
-			i++
+		case t.Text == "(" && len(out) == 0 && t.Depth == 0:
+			out = append(out, word{text: "(", at: t.Start})
+		case t.Text == "(" && wasNamed && len(out) > 0:
+			out[len(out)-1].called = true
+		case t.Text == ";":
+			out = append(out, word{text: ";", at: t.Start})
+		case t.Kind == sqltext.Word:
+			out = append(out, word{text: strings.ToLower(t.Text), at: t.Start, depth: t.Depth, member: wasDotted})
 		}
 	}
 	return out
-}
-
-// passed returns the position after white space or a comment that starts at i. A
-// comment without an end extends to the end of the statement.
-func passed(sql string, i int) (next int, ok bool) {
-	open, end := 0, ""
-	switch {
-	case strings.IndexByte(" \t\r\n", sql[i]) >= 0:
-		return i + 1, true
-	case strings.HasPrefix(sql[i:], "/*"):
-		open, end = 2, "*/"
-	case sql[i] == '#', strings.HasPrefix(sql[i:], "-- "):
-		open, end = 1, "\n"
-	default:
-		return i, false
-	}
-	n := strings.Index(sql[i+open:], end)
-	if n < 0 {
-		return len(sql), true
-	}
-	return i + open + n + len(end), true
-}
-
-func letter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80 }
-
-// quoted returns the position after a quoted string that starts at i.
-func quoted(sql string, i int) int {
-	q := sql[i]
-	for j := i + 1; j < len(sql); j++ {
-		switch sql[j] {
-		case '\\':
-			if q != '`' {
-				j++
-			}
-		case q:
-			return j + 1
-		}
-	}
-	return len(sql)
 }
 
 func isSelect(sql string) bool {
