@@ -83,10 +83,7 @@ func causesOf(rules []Rule, in Input) map[iikanji.Code]Cause {
 // Thresholds of a gain: the share of the seconds of the statements that no advised
 // index saves, and the seconds in a run without full scans: see [view.leastGain].
 // Smaller gains are not reported.
-const (
-	leastShare   = 0.005
-	leastSeconds = 0.05
-)
+const ()
 
 // All is Find with every rule.
 func All(in Input) ([]iikanji.Finding, error) { return Find(in, rules) }
@@ -138,19 +135,4 @@ func (f *Result) name() {
 	if _, named := f.from.in.Target.Service(f.Where); !named && f.from.self.Name != "" && !f.from.alone() {
 		f.Where += " at " + f.from.self.Name
 	}
-}
-
-// worth reports whether a gain is large enough to be reported.
-func (v *view) worth(r iikanji.Range) bool {
-	return r.Hi >= v.leastGain()
-}
-
-// between is the range between two shares of some seconds.
-func between(seconds, lo, hi float64) iikanji.Range {
-	return iikanji.Range{Lo: round(seconds * lo), Hi: round(seconds * hi)}
-}
-
-// round keeps three decimals: smaller differences are noise.
-func round(x float64) float64 {
-	return float64(int64(x*1000+0.5)) / 1000
 }

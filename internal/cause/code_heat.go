@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -133,36 +132,6 @@ func (v *view) cpuOf(service string) float64 {
 	return usedBy(v.in.Run, service)
 }
 
-// sends reports whether a site sends a digest. A statement with a part that is not
-// constant stands for every digest that agrees with the rest.
-func (s leverSite) sends(d digest) bool {
-	for _, p := range s.places {
-		if slices.Contains(p.Digests, d.Query.Digest) || slices.ContainsFunc(p.Statements, func(sql string) bool { return built(sql, d.Query.Fingerprint) }) {
-			return true
-		}
-	}
-	return false
-}
-
-// builtPart stands in the text of a statement for a part that is built at run time.
-const builtPart = "\ufffd"
-
-// built reports whether a fingerprint may be that of a statement with one built part:
-// it begins as the statement does before the part, and ends as it does behind it. A
-// statement whose end is built as well must not be sorted or cut.
-func built(sql, fingerprint string) bool {
-	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
-	head, tail, holed := strings.Cut(sql, builtPart)
-	rest, ok := strings.CutPrefix(plain(fingerprint), plain(head)+" ")
-	if !holed || !ok || plain(head) == "" || strings.Contains(tail, builtPart) {
-		return false
-	}
-	if plain(tail) == "" {
-		return !strings.Contains(rest, " order by ") && !strings.Contains(rest, " limit ")
-	}
-	return strings.HasSuffix(rest, " "+plain(tail))
-}
-
 // profileHeat is the CPU time of a site's function, where a profile of the app has
 // it.
 func (v *view) profileHeat(s leverSite) (heat, bool) {
@@ -252,29 +221,6 @@ func (v *view) routeTimes(numbers bool) []routeTime {
 	return out
 }
 
-// reaches reports whether a route's handler reaches a function.
-func (v *view) reaches(service, route, function string) bool {
-	for _, f := range v.in.Facts {
-		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
-			continue
-		}
-		if h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
-			return true
-		}
-	}
-	return false
-}
-
-// sameHandled reports whether a registered route and one of an access log are the
-// same; "ANY" is every method.
-func sameHandled(registered, logged string) bool {
-	if path, any := strings.CutPrefix(registered, "ANY "); any {
-		_, seen, _ := strings.Cut(logged, " ")
-		return sameRoute("- "+path, "- "+seen)
-	}
-	return sameRoute(registered, logged)
-}
-
 // mostReaching bounds the routes that evidence names.
 const mostReaching = 3
 
@@ -296,7 +242,7 @@ func (v *view) reachedBy(s leverSite) []iikanji.Evidence {
 }
 
 // savedOf is the range of seconds that the rewrite of a site saves.
-func (v *view) savedOf(s leverSite) iikanji.Range {
+func (v *view) savedOf(s hotSite) iikanji.Range {
 	share := s.lever.Saved
 	if s.lever.OneRow && s.heat.rows > 0 {
 		most := 1 - 1/max(1, s.heat.rows)
@@ -310,13 +256,4 @@ func (v *view) savedOf(s leverSite) iikanji.Range {
 		out.Hi = round(out.Hi + s.heat.reading*share.Hi)
 	}
 	return out
-}
-
-// decode reads the value of a fact of a topic.
-func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
-	if f.Topic != topic {
-		return x, false
-	}
-	err := json.Unmarshal([]byte(f.Value), &x)
-	return x, err == nil
 }

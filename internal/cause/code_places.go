@@ -15,13 +15,11 @@ import (
 // [Input.Levers].
 var codePlaces = Declare(PerRun, findCodePlaces)
 
-// A leverSite is the places of one lever in one function of an app.
-type leverSite struct {
-	service string
-	lever   Lever
-	places  []iikanji.CodePlace
-	heat    heat
-	gain    iikanji.Range
+// A hotSite is a site with the time that it took in the run.
+type hotSite struct {
+	leverSite
+	heat heat
+	gain iikanji.Range // the seconds that its rewrite saves
 }
 
 // findCodePlaces reports the places of code levers that took time in the
@@ -29,10 +27,9 @@ type leverSite struct {
 // profile of the app's CPU has, or that requests reached. A place without time in
 // the run is not a finding.
 func findCodePlaces(v *view) []iikanji.Finding {
-	var hot []leverSite
-	v.sites = v.leverSites()
-	for _, s := range v.sites {
-		s.heat = v.heatOf(s)
+	var hot []hotSite
+	for _, site := range v.sites {
+		s := hotSite{leverSite: site, heat: v.heatOf(site)}
 		s.gain = v.savedOf(s)
 		if s.gain.Hi >= leastSeconds && s.heat.share >= leastShare {
 			hot = append(hot, s)
@@ -53,7 +50,7 @@ func findCodePlaces(v *view) []iikanji.Finding {
 func (v *view) unreached() []iikanji.Finding {
 	var out []iikanji.Finding
 	rows := v.access()
-	for _, s := range v.leverSites() {
+	for _, s := range v.sites {
 		p := s.at()
 		if len(rows) == 0 || p.Knob() || p.Func == "" || s.lever.Whole || !v.routed(s.service, p.Func) {
 			continue
@@ -65,7 +62,7 @@ func (v *view) unreached() []iikanji.Finding {
 			}
 			why = "its requests take so long that the run has no execution of its statements"
 		}
-		f := v.leverFinding(s, nil)
+		f := v.leverFinding(hotSite{leverSite: s}, nil)
 		f.Claim = fmt.Sprintf("%s; %s", p.What, why)
 		out = append(out, f)
 	}
@@ -94,38 +91,6 @@ func (v *view) notYet(s leverSite, rows []iikanji.Row) bool {
 	})
 }
 
-// leverSites groups the places in the facts by service, lever and function.
-func (v *view) leverSites() []leverSite {
-	sites := map[string]*leverSite{}
-	levers := map[iikanji.Code]Lever{}
-	for _, l := range v.in.Levers {
-		levers[l.Code] = l
-	}
-	for _, f := range v.in.Facts {
-		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
-		lever, known := levers[p.Code]
-		if !ok || !known {
-			continue
-		}
-		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
-		if p.Knob() { // each knob is a decision of its own
-			key += "\x00" + p.What
-		}
-		if sites[key] == nil {
-			sites[key] = &leverSite{service: f.Target, lever: lever}
-		}
-		sites[key].places = append(sites[key].places, p)
-	}
-	var out []leverSite
-	for _, key := range slices.Sorted(maps.Keys(sites)) {
-		out = append(out, *sites[key])
-	}
-	return out
-}
-
-// at is the first place of a site.
-func (s leverSite) at() iikanji.CodePlace { return s.places[0] }
-
 // where names the site in a finding.
 func (s leverSite) where() string {
 	p := s.at()
@@ -133,7 +98,7 @@ func (s leverSite) where() string {
 }
 
 // leverFinding makes the finding of a site; hot are all sites with a finding.
-func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
+func (v *view) leverFinding(s hotSite, hot []hotSite) iikanji.Finding {
 	p := s.at()
 	f := iikanji.Finding{Code: s.lever.Code, Where: s.where(), Gain: s.gain, Evidence: s.heat.evidence,
 		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
@@ -156,7 +121,7 @@ func (v *view) leverFinding(s leverSite, hot []leverSite) iikanji.Finding {
 // remedies are the changes for a site, best first: its fix together with those of
 // the other sites of its function, then alone; each variant of a knob; a patch by
 // hand for a hint.
-func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
+func (s hotSite) remedies(hot []hotSite) []iikanji.Remedy {
 	p := s.at()
 	args := map[string]string{"levers": string(s.lever.Code), "file": p.File, "func": p.Func}
 	switch {
@@ -186,7 +151,7 @@ func (s leverSite) remedies(hot []leverSite) []iikanji.Remedy {
 
 // together lists the levers with one fix in the function of a site that weaken the
 // same promises, in the order in which their fixes are made.
-func (s leverSite) together(hot []leverSite) []string {
+func (s hotSite) together(hot []hotSite) []string {
 	p := s.at()
 	var levers []Lever
 	for _, o := range hot {

@@ -8,11 +8,10 @@ import (
 )
 
 const (
-	connectionSeconds = 0.02   // lost by a refused client: it reconnects, or fails
-	cacheMisses       = 1000.0 // least tables opened, or threads created, in a run
-	missShare         = 0.05   // least share of all look-ups in the cache
-	tableOpen         = 50e-6  // seconds to open a table again
-	threadMade        = 40e-6  // seconds to create a thread, without the connection itself
+	cacheMisses = 1000.0 // least tables opened, or threads created, in a run
+	missShare   = 0.05   // least share of all look-ups in the cache
+	tableOpen   = 50e-6  // seconds to open a table again
+	threadMade  = 40e-6  // seconds to create a thread, without the connection itself
 )
 
 var connectionLimit = Declare(PerDatabase, findConnectionLimit,

@@ -23,12 +23,6 @@ func (v *view) considerable(saved float64) bool {
 	return saved >= leastWork && saved >= leastWorkShare*v.work
 }
 
-// work is the work that an index saves for one query.
-func (s Served) work() float64 {
-	before := s.costBefore()
-	return max(0, before-s.CostAfter) * s.Query.reads() * s.Share
-}
-
 // attribute charges the seconds that an index saves to the index: other
 // findings about the same statement share the rest. The saved work is also
 // subtracted from the total, because findings that are small beside a full scan
@@ -89,21 +83,3 @@ func (v *view) leastGain() float64 {
 
 // left is the seconds of a digest that no advised index saves.
 func (d digest) left() float64 { return max(0, d.q.Seconds-d.saved) }
-
-// work is the work that an index saves for all queries that it serves.
-func (p Proposal) work() float64 {
-	sum := 0.0
-	for _, s := range p.Serves {
-		sum += s.work()
-	}
-	return sum
-}
-
-// costBefore is the cost of one execution without the index: the planned cost,
-// or the cost of the rows that the server counted if those are fewer.
-func (s Served) costBefore() float64 {
-	if s.Query.Examined > 0 {
-		return min(s.CostBefore, costStatement+s.before()*(1+costLook))
-	}
-	return s.CostBefore
-}

@@ -7,14 +7,6 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// printed is the cost of a line of an app's log in seconds: formatting it, and
-// writing it with a system call of its own under a lock.
-var printed = iikanji.Range{Lo: 5e-6, Hi: 40e-6}
-
-// leastLines is the number of lines per request from which on a log counts as
-// one of requests.
-const leastLines = 0.2
-
 var debugLogging = Declare(PerRun, findDebugLogging,
 	Cause{Code: "APP102", Title: "debug logging", Of: iikanji.OfCPU, Relieves: CPU | Disk,
 		Line:     "the app writes a log that is not read",
@@ -65,3 +57,11 @@ func findDebugLogging(v *view) []iikanji.Finding {
 	}
 	return out
 }
+
+// printed is the cost of a line of an app's log in seconds: formatting it, and
+// writing it with a system call of its own under a lock.
+var printed = iikanji.Range{Lo: 5e-6, Hi: 40e-6}
+
+// leastLines is the number of lines per request from which on a log counts as
+// one of requests.
+const leastLines = 0.2

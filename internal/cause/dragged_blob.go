@@ -69,21 +69,3 @@ func (blk *block) blob(r int) (name string, bytes float64) {
 	}
 	return name, bytes
 }
-
-// length is the mean length of a long column: as measured, or derived from the
-// size of the table if that is its only long column.
-func (t *table) length(col string) float64 {
-	if n, ok := t.size.Lengths[col]; ok {
-		return float64(n)
-	}
-	long := 0
-	for _, c := range t.columns {
-		if c.Long() {
-			long++
-		}
-	}
-	if long == 1 {
-		return max(0, float64(t.size.Data)/t.rows()-500)
-	}
-	return 0
-}

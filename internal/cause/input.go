@@ -152,6 +152,7 @@ type digest struct {
 func look(in Input, rules []Rule) (*view, error) {
 	in = in.settle()
 	v := &view{in: in, binding: in.Binding(), causes: causesOf(rules, in)}
+	v.sites = v.leverSites()
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
 		d, err := v.database(s)
 		if err != nil {
@@ -218,28 +219,10 @@ func (v *view) statements() {
 			i++
 		}
 	}
-	v.schema.grow(v.digests)
+	v.growTables()
 	v.advice = v.schema.Advise(v.load)
 	v.findRoutes()
 	v.attribute()
-}
-
-// grow raises row counts that the run has outgrown: the rows that a scan of one
-// table examined are a lower bound.
-func (s *Schema) grow(digests []digest) {
-	for _, d := range digests {
-		if d.st == nil || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) != 1 || d.q.Count == 0 {
-			continue
-		}
-		t := d.st.blocks[0].refs[0].table
-		if t == nil {
-			continue
-		}
-		if n := int64(d.q.Examined / d.q.reads()); n > t.size.Rows {
-			t.size.Rows = n
-			t.count()
-		}
-	}
 }
 
 // blind reports whether the view's sensor of a source did not see the run.
@@ -281,18 +264,30 @@ func (d digest) where() string {
 	return cut(f, 100)
 }
 
-func cut(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
-}
-
 // block is the only block of a SELECT that reads a table, or nil.
 func (d digest) block() *block {
 	if d.st == nil || d.st.verb != "select" || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) == 0 {
 		return nil
 	}
 	return d.st.blocks[0]
+}
+
+// evidence formats a digest with its counts and times.
+func (d digest) evidence() iikanji.Evidence {
+	n := max(1, d.q.Count)
+	return iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("%s× %s: %s rows examined, %s sent each, %.1f ms, %.2f s in all",
+		people(d.q.Count), cut(d.q.SQL, 120), people(d.q.Examined/n), people(d.q.Sent/n), 1000*d.q.Seconds/n, d.q.Seconds)}
+}
+
+// growTables raises row counts that the run has outgrown: the rows that a scan of one
+// table examined are a lower bound.
+func (v *view) growTables() {
+	for _, d := range v.digests {
+		if d.st == nil || len(d.st.blocks) != 1 || len(d.st.blocks[0].refs) != 1 || d.q.Count == 0 {
+			continue
+		}
+		if t := d.st.blocks[0].refs[0].table; t != nil {
+			t.outgrown(int64(d.q.Examined / d.q.reads()))
+		}
+	}
 }

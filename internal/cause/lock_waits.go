@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,32 +24,6 @@ const (
 
 // locked are the seconds that statements waited for row locks.
 func (v *view) locked() float64 { return v.in.locked() }
-
-// locked is InnoDB's own sum if the server's counters are known. Lock_time in a
-// slow log also contains the time to open tables, about ten microseconds per
-// statement.
-func (in Input) locked() float64 {
-	sum, counted := 0.0, false
-	for _, f := range in.Facts {
-		if f.Topic != iikanji.TopicStatus {
-			continue
-		}
-		counted = true
-		if strings.EqualFold(f.Key, "innodb_row_lock_time") {
-			ms, _ := strconv.ParseFloat(f.Value, 64)
-			sum += ms / 1000
-		}
-	}
-	if counted {
-		return sum
-	}
-	for _, r := range in.rows(iikanji.Slow) {
-		if r.Query != nil {
-			sum += r.Query.Lock.Seconds()
-		}
-	}
-	return sum
-}
 
 var lockWaits = Declare(PerDatabase, findLockWaits,
 	Cause{Code: "DB117", Title: "lock waits", Of: iikanji.OfStatements, Relieves: Disk | Locks | Pool,

@@ -10,9 +10,6 @@ import (
 )
 
 const (
-	// leastForms is the least number of statements with ranges of one table that make
-	// it a search by conditions.
-	leastForms = 3
 	// leastEnds is the least number of different ends of a menu.
 	leastEnds = 3
 	// mostEnds is the most different ends of ranges of one column that count as a

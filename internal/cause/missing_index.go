@@ -2,7 +2,6 @@ package cause
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -62,55 +61,6 @@ func findMissingIndex(v *view) []iikanji.Finding {
 		out = append(out, f)
 	}
 	return out
-}
-
-// onlyCovers reports whether an index saves only look-ups in the clustered
-// index, neither rows nor sorts.
-func (p Proposal) onlyCovers() bool {
-	for _, s := range p.Serves {
-		if s.RowsAfter < 0.9*s.RowsBefore || s.SortBefore && !s.SortAfter || s.TempBefore && !s.TempAfter {
-			return false
-		}
-	}
-	return true
-}
-
-// onHistories reports whether a proposal serves only statements that send whole
-// histories, see DB110.
-func (v *view) onHistories(p Proposal) bool {
-	for _, s := range p.Serves {
-		i := slices.IndexFunc(v.digests, func(d digest) bool { return d.Query.Digest == s.Query.Digest })
-		if i < 0 || !v.history(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// before is the rows read by one execution that the query cache did not answer: as counted by the server, else as
-// planned.
-func (s Served) before() float64 {
-	if s.Query.Examined > 0 && s.Query.Count > 0 {
-		return s.Query.Examined / s.Query.reads()
-	}
-	return s.RowsBefore
-}
-
-// after is the rows read by one execution with the index. The plan is of one example, the
-// rows before are a mean of all: a plan never reads more than before.
-func (s Served) after() float64 { return min(s.RowsAfter, s.before()) }
-
-// saving is the seconds that an index saves for one query. Time is assumed to
-// be proportional to cost. Where the server counted far fewer rows than
-// planned, its count is used. The lower end is half of the upper one: part of a
-// statement's time is waiting, which an index does not shorten by itself.
-func saving(s Served) iikanji.Range {
-	before := s.costBefore()
-	if s.CostAfter >= before {
-		return iikanji.Range{}
-	}
-	saved := s.Query.Seconds * (1 - s.CostAfter/before) * s.Share
-	return iikanji.Range{Lo: saved / 2, Hi: saved}
 }
 
 func served(s Served) iikanji.Evidence {
@@ -180,26 +130,4 @@ func leading(ix iikanji.Index) string {
 		return ix.Parts[0].Column
 	}
 	return shown(ix)
-}
-
-// plural formats a count with its noun.
-func plural(n float64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return people(n) + " " + noun + "s"
-}
-
-// people formats a count for a sentence: 12, 3,400, 1.2 M.
-func people(n float64) string {
-	switch {
-	case n >= 1e9:
-		return fmt.Sprintf("%.1f G", n/1e9)
-	case n >= 1e6:
-		return fmt.Sprintf("%.1f M", n/1e6)
-	case n >= 1000:
-		return fmt.Sprintf("%d,%03d", int64(n+0.5)/1000, int64(n+0.5)%1000)
-	default:
-		return fmt.Sprintf("%.0f", n)
-	}
 }

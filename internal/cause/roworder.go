@@ -33,11 +33,3 @@ func (v *view) rowOrder(table string) []iikanji.Proof {
 	}
 	return []iikanji.Proof{iikanji.RowsSorted}
 }
-
-// proven adds a proof of the run to remedies.
-func proven(rs []iikanji.Remedy, p iikanji.Proof) []iikanji.Remedy {
-	for i := range rs {
-		rs[i].Proof = append(rs[i].Proof, p)
-	}
-	return rs
-}

@@ -115,3 +115,7 @@ func numeric(c *iikanji.Column) bool {
 	}
 	return false
 }
+
+// leastForms is the least number of statements with ranges of one table that make
+// it a search by conditions.
+const leastForms = 3

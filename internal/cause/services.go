@@ -228,7 +228,7 @@ func (v *view) apps() []string {
 		}
 	}
 	if v.self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
-		for _, s := range v.leverSites() {
+		for _, s := range v.sites {
 			linked[s.service] = linked[s.service] || slices.ContainsFunc(v.digests, func(d digest) bool { return d.Query != nil && s.sends(d) })
 		}
 	}

@@ -203,16 +203,6 @@ func (v *view) writeRequests() float64 {
 	return writes
 }
 
-// brief rounds a time to three digits.
-func brief(d time.Duration) time.Duration {
-	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
-		if d >= unit {
-			return d.Round(unit / 100)
-		}
-	}
-	return d
-}
-
 // everyones reports whether the answers of a route are proven to be equal for all
 // users. The answers of a route with many URLs differ in size, so that those of
 // different clients cannot be compared; several of its URLs were asked for instead.

@@ -9,10 +9,6 @@ import (
 )
 
 const (
-	comeLeast = 200.0 // least number of new connections where it is not known how many are open
-	comeFew   = 20.0  // the same where it is known
-	comeTimes = 3.0   // least number of new connections for each open one: pools fill once
-	comeShare = 0.05  // new connections by requests
 	// connectTime is what a new connection costs both sides beyond its statements, in
 	// seconds: 110 µs over a Unix socket on an idle machine (3,000 SELECT 1, each on a
 	// connection of its own: 140 µs; all on one: 27 µs). TCP and passwords cost more.
@@ -44,16 +40,6 @@ func findShortConnections(v *view) []iikanji.Finding {
 	}
 	f.Remedies = v.keepConnections()
 	return []iikanji.Finding{f}
-}
-
-// come is the least number of new connections that are no filling of pools, where some
-// are open at the end of the load; 0 for unknown. A slow site answers few requests, so
-// that a fixed number would hide the cause there.
-func come(open float64) float64 {
-	if open == 0 {
-		return comeLeast
-	}
-	return max(comeFew, comeTimes*open)
 }
 
 // open is the number of connections of all clients to the view's service at the end of

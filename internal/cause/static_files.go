@@ -14,9 +14,6 @@ import (
 // in seconds: a connection, a copy, the runtime.
 var viaApp = iikanji.Range{Lo: 50e-6, Hi: 400e-6}
 
-var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
-	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
-
 var staticFiles = Declare(PerNginx, findStaticFiles,
 	Cause{Code: "WEB101", Title: "static files through the app", Of: iikanji.OfCPU, Relieves: CPU | Disk,
 		Line:     "the app sends files that nginx could send from disk",
@@ -136,16 +133,6 @@ func (v *view) fromDisk(folders map[string]float64, same map[string]*sameFiles, 
 		out = append(out, remedies...)
 	}
 	return out
-}
-
-// staticPath is the path of a row that is a file: by its extension, or because
-// the reader of the log recognized one of many files.
-func staticPath(r iikanji.Row) (string, bool) {
-	method, name, ok := strings.Cut(r.Key, " ")
-	if !ok || method != "GET" {
-		return "", false
-	}
-	return name, urlpath.Base(name) == ":file" || slices.Contains(staticEndings, strings.ToLower(urlpath.Ext(name)))
 }
 
 // handed reports whether all of some servers pass a route to the app without

@@ -6,13 +6,7 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-const (
-	// historyRows is the least mean number of rows per execution of a history.
-	historyRows = 50.0
-	// wholeRows is the same of a table that is read whole: a short list is often needed
-	// whole.
-	wholeRows = 500.0
-)
+const ()
 
 var wholeHistory = Declare(PerDatabase, findWholeHistory,
 	Cause{Code: "DB110", Title: "whole history read for one row", Of: iikanji.OfStatements, Relieves: AnyLimit,
@@ -45,66 +39,10 @@ func findWholeHistory(v *view) []iikanji.Finding {
 	return out
 }
 
-// history reports whether a digest sends whole histories with considerable
-// work.
-func (v *view) history(at int) bool {
-	d := v.digests[at]
-	blk := d.block()
-	if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 {
-		return false
-	}
-	sent := d.q.Sent / max(1, d.q.Count)
-	if sent < historyRows || len(blk.preds) == 0 && sent < wholeRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
-		return false
-	}
-	return v.considerable(d.q.Count * (sent - 1) * (1 + costLook))
-}
-
-// parent reports whether another statement runs once for each row of a digest:
-// then all its rows are used.
-func (v *view) parent(at int) bool {
-	p := v.digests[at]
-	for i, d := range v.digests {
-		if _, fits := v.fits(p, d); i != at && fits && v.lookup(d) {
-			return true
-		}
-	}
-	return false
-}
-
-// bounded reports whether predicates on an ordered column limit the history at
-// both ends, as a day or a page: then all its rows are used. A limit at one end
-// still leaves a history.
-func bounded(blk *block) bool {
-	for _, o := range blk.order {
-		ends := 0
-		for _, p := range blk.preds {
-			switch {
-			case p.colAt != o.colAt:
-			case p.kind == predEq || p.kind == predIn || p.n == 2:
-				ends += 2
-			case p.kind == predRange:
-				ends++
-			}
-		}
-		if ends >= 2 {
-			return true
-		}
-	}
-	return false
-}
-
 // fromTable is the name of the first table of a block.
 func fromTable(blk *block) string {
 	if t := blk.refs[0].table; t != nil {
 		return t.Name
 	}
 	return blk.refs[0].alias
-}
-
-// evidence formats a digest with its counts and times.
-func (d digest) evidence() iikanji.Evidence {
-	n := max(1, d.q.Count)
-	return iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("%s× %s: %s rows examined, %s sent each, %.1f ms, %.2f s in all",
-		people(d.q.Count), cut(d.q.SQL, 120), people(d.q.Examined/n), people(d.q.Sent/n), 1000*d.q.Seconds/n, d.q.Seconds)}
 }

@@ -7,10 +7,6 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// refused is the cost of a refused connection in seconds: the client retries,
-// or is lost.
-var refused = iikanji.Range{Lo: 0.001, Hi: 0.05}
-
 var workerConnections = Declare(PerNginx, findWorkerConnections,
 	Cause{Code: "WEB108", Title: "worker connections exhausted", Of: iikanji.OfCPU, Relieves: AnyLimit,
 		Line:     "nginx had no free connection or file descriptor",

@@ -1,0 +1,111 @@
+package cause
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// sends reports whether a site sends a digest. A statement with a part that is not
+// constant stands for every digest that agrees with the rest.
+func (s leverSite) sends(d digest) bool {
+	for _, p := range s.places {
+		if slices.Contains(p.Digests, d.Query.Digest) || slices.ContainsFunc(p.Statements, func(sql string) bool { return built(sql, d.Query.Fingerprint) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// builtPart stands in the text of a statement for a part that is built at run time.
+const builtPart = "\ufffd"
+
+// built reports whether a fingerprint may be that of a statement with one built part:
+// it begins as the statement does before the part, and ends as it does behind it. A
+// statement whose end is built as well must not be sorted or cut.
+func built(sql, fingerprint string) bool {
+	plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
+	head, tail, holed := strings.Cut(sql, builtPart)
+	rest, ok := strings.CutPrefix(plain(fingerprint), plain(head)+" ")
+	if !holed || !ok || plain(head) == "" || strings.Contains(tail, builtPart) {
+		return false
+	}
+	if plain(tail) == "" {
+		return !strings.Contains(rest, " order by ") && !strings.Contains(rest, " limit ")
+	}
+	return strings.HasSuffix(rest, " "+plain(tail))
+}
+
+// reaches reports whether a route's handler reaches a function.
+func (v *view) reaches(service, route, function string) bool {
+	for _, f := range v.in.Facts {
+		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
+			continue
+		}
+		if h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+			return true
+		}
+	}
+	return false
+}
+
+// sameHandled reports whether a registered route and one of an access log are the
+// same; "ANY" is every method.
+func sameHandled(registered, logged string) bool {
+	if path, any := strings.CutPrefix(registered, "ANY "); any {
+		_, seen, _ := strings.Cut(logged, " ")
+		return sameRoute("- "+path, "- "+seen)
+	}
+	return sameRoute(registered, logged)
+}
+
+// decode reads the value of a fact of a topic.
+func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
+	if f.Topic != topic {
+		return x, false
+	}
+	err := json.Unmarshal([]byte(f.Value), &x)
+	return x, err == nil
+}
+
+// A leverSite is the places of one lever in one function of an app.
+type leverSite struct {
+	service string
+	lever   Lever
+	places  []iikanji.CodePlace
+}
+
+// leverSites groups the places in the facts by service, lever and function.
+func (v *view) leverSites() []leverSite {
+	sites := map[string]*leverSite{}
+	levers := map[iikanji.Code]Lever{}
+	for _, l := range v.in.Levers {
+		levers[l.Code] = l
+	}
+	for _, f := range v.in.Facts {
+		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
+		lever, known := levers[p.Code]
+		if !ok || !known {
+			continue
+		}
+		key := strings.Join([]string{f.Target, string(p.Code), p.File, p.Func}, "\x00")
+		if p.Knob() { // each knob is a decision of its own
+			key += "\x00" + p.What
+		}
+		if sites[key] == nil {
+			sites[key] = &leverSite{service: f.Target, lever: lever}
+		}
+		sites[key].places = append(sites[key].places, p)
+	}
+	var out []leverSite
+	for _, key := range slices.Sorted(maps.Keys(sites)) {
+		out = append(out, *sites[key])
+	}
+	return out
+}
+
+// at is the first place of a site.
+func (s leverSite) at() iikanji.CodePlace { return s.places[0] }

@@ -1,0 +1,47 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+func cut(s string, n int) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// plural formats a count with its noun.
+func plural(n float64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return people(n) + " " + noun + "s"
+}
+
+// people formats a count for a sentence: 12, 3,400, 1.2 M.
+func people(n float64) string {
+	switch {
+	case n >= 1e9:
+		return fmt.Sprintf("%.1f G", n/1e9)
+	case n >= 1e6:
+		return fmt.Sprintf("%.1f M", n/1e6)
+	case n >= 1000:
+		return fmt.Sprintf("%d,%03d", int64(n+0.5)/1000, int64(n+0.5)%1000)
+	default:
+		return fmt.Sprintf("%.0f", n)
+	}
+}
+
+// brief rounds a time to three digits.
+func brief(d time.Duration) time.Duration {
+	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
+		if d >= unit {
+			return d.Round(unit / 100)
+		}
+	}
+	return d
+}
