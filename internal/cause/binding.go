@@ -55,7 +55,7 @@ func (in Input) Binding() Binding {
 // on its cores is unknown.
 func cpuBinding(run *iikanji.Run) (Binding, bool) {
 	all := float64(max(run.Place.Cores, 1))
-	cores, pinned := stackCores(run)
+	cores, pinned := StackCores(run)
 	used, most := 0.0, iikanji.Usage{}
 	for _, u := range run.Usage {
 		ours := u.Who != "generator" && u.Who != "other"
@@ -72,8 +72,8 @@ func cpuBinding(run *iikanji.Run) (Binding, bool) {
 	return Binding{"cpu", most.Who, most.Share * all / cores}, true
 }
 
-// stackCores is how many cores the stack has, and whether it is pinned to them.
-func stackCores(run *iikanji.Run) (n float64, pinned bool) {
+// StackCores is how many cores the stack has, and whether it is pinned to them.
+func StackCores(run *iikanji.Run) (n float64, pinned bool) {
 	if n := coresIn(run.Place.Stack); n > 0 {
 		return float64(n), true
 	}
@@ -106,7 +106,7 @@ func (in Input) lockBinding() (best Binding, found bool) {
 	most := 0.0
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
 		d := in.of(s)
-		waited, took := d.locked(), d.statementSeconds()
+		waited, took := d.Locked(), d.statementSeconds()
 		if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() || waited <= most {
 			continue
 		}
@@ -118,7 +118,7 @@ func (in Input) lockBinding() (best Binding, found bool) {
 // statementSeconds is the total time of the statements of the Slow profiles.
 func (in Input) statementSeconds() float64 {
 	took := 0.0
-	for _, r := range in.rows(iikanji.Slow) {
+	for _, r := range in.Rows(iikanji.Slow) {
 		took += r.Total.Seconds()
 	}
 	return took
@@ -163,17 +163,17 @@ func diskOf(p iikanji.Profile) (Binding, bool) {
 // busy. Of several such pools it returns the busiest.
 func (in Input) poolBinding() (best Binding, found bool) {
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
-		for _, p := range in.pools(s) {
-			if p.starved() && (!found || p.busy > best.Share) {
-				best, found = Binding{"pool", p.app, p.busy}, true
+		for _, p := range in.Pools(s) {
+			if p.Starved() && (!found || p.Busy > best.Share) {
+				best, found = Binding{"pool", p.App, p.Busy}, true
 			}
 		}
 	}
 	return best, found
 }
 
-// rows are the rows of all profiles of a source, none when its sensor is blind.
-func (in Input) rows(s iikanji.Source) []iikanji.Row {
+// Rows are the rows of all profiles of a source, none when its sensor is blind.
+func (in Input) Rows(s iikanji.Source) []iikanji.Row {
 	var out []iikanji.Row
 	for _, p := range in.Profiles {
 		if p.Source == s && in.Seen(p) {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // coverScene is a run in which 1,000 covers of 40 kB were answered, and read from a
@@ -50,7 +49,7 @@ func TestBlobs(t *testing.T) {
 		"read with all columns": {coverScene(fixed, picture, "mediumblob", "SELECT * FROM book WHERE id = 7", 39_000), 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs, err := cause.All(c.scene.Input)
+			fs, err := findAll(c.scene.Input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +99,7 @@ func TestUntilReset(t *testing.T) {
 			if c.stored {
 				x.with("database", iikanji.TopicValue, "GET /covers/:id", value)
 			}
-			fs, err := cause.All(x.Input)
+			fs, err := findAll(x.Input)
 			if err != nil {
 				t.Fatal(err)
 			}

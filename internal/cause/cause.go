@@ -81,11 +81,11 @@ func Plan(kind, act string, on iikanji.Role) Way { return Way{kind, act, on} }
 // A Rule finds one cause, or a few with the same evidence, in the views of its reach.
 type Rule struct {
 	Reach  Reach
-	Find   func(*view) []iikanji.Finding
+	Find   func(*View) []iikanji.Finding
 	Causes []Cause
 	// Settle is called for each view after all rules, with all findings. It returns them
 	// with its own, or with more evidence. nil for most rules.
-	Settle func(*view, []Result) []Result
+	Settle func(*View, []Result) []Result
 }
 
 // A Reach is how often a rule runs.
@@ -100,12 +100,12 @@ const (
 )
 
 // Declare makes a rule with the causes that it finds.
-func Declare(reach Reach, find func(*view) []iikanji.Finding, causes ...Cause) Rule {
+func Declare(reach Reach, find func(*View) []iikanji.Finding, causes ...Cause) Rule {
 	return Rule{Reach: reach, Find: find, Causes: causes}
 }
 
-// settling adds what runs after all rules.
-func (r Rule) settling(by func(*view, []Result) []Result) Rule {
+// Settling adds what runs after all rules.
+func (r Rule) Settling(by func(*View, []Result) []Result) Rule {
 	r.Settle = by
 	return r
 }

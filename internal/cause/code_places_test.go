@@ -58,7 +58,7 @@ func leverInput(places ...iikanji.Fact) cause.Input {
 // levers are the findings of code levers for an input.
 func levers(t *testing.T, in cause.Input) []iikanji.Finding {
 	t.Helper()
-	all, err := cause.All(in)
+	all, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestLibraries(t *testing.T) {
 		return sourceFact(iikanji.TopicHot, pkg, iikanji.HotFunction{Package: pkg, Each: d, Within: []iikanji.Named{{Name: "login", Count: int64(d)}}})
 	}
 	in := leverInput(hot("golang.org/x/crypto/bcrypt", 3*time.Second), hot("golang.org/x/crypto/blowfish", 2*time.Second), hot("encoding/json", time.Millisecond), hot("example.org/own", 4*time.Second))
-	all, err := cause.All(in)
+	all, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}

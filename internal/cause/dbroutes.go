@@ -23,7 +23,7 @@ import (
 const (
 	fitSeconds = 6    // least seconds of load
 	fitAsked   = 20.0 // least requests of a route, where only seconds are known
-	fitShare   = 0.70 // least share of the executions of the route of a digest
+	FitShare   = 0.70 // least share of the executions of the route of a digest
 	fitSome    = 0.05 // the same of one of several routes
 	fitR2      = 0.05 // least explained share of the variance
 	fitSecond  = 0.80 // the same where only seconds are known
@@ -36,12 +36,12 @@ const (
 	fitRoutes  = 150  // most routes, the most frequent ones
 )
 
-// A fit is a route that sends a digest.
-type fit struct {
-	route  string
-	each   float64 // executions per request
-	err    float64 // standard error of each
-	share  float64 // of the executions
+// A Sender is a route that sends a digest.
+type Sender struct {
+	Route  string
+	Each   float64 // executions per request
+	Err    float64 // standard error of each
+	Share  float64 // of the executions
 	rival  string  // the next best route, "" for none
 	margin float64 // how much worse the fit is with the rival
 	n      int     // ticks
@@ -50,8 +50,8 @@ type fit struct {
 }
 
 // evidence formats a fit with its confidence.
-func (f fit) evidence() iikanji.Evidence {
-	text := fmt.Sprintf("%.1f ± %.1f executions for each %s, from %d intervals of %v", f.each, 2*f.err, f.route, f.n, f.step)
+func (f Sender) evidence() iikanji.Evidence {
+	text := fmt.Sprintf("%.1f ± %.1f executions for each %s, from %d intervals of %v", f.Each, 2*f.Err, f.Route, f.n, f.step)
 	if f.rival != "" {
 		text += fmt.Sprintf(" (without it, %s fits worse: F = %.0f)", f.rival, f.margin)
 	}
@@ -76,11 +76,11 @@ type clock struct {
 
 // clockOf finds the ticks that all Access and Slow profiles have; whole seconds
 // where there are none.
-func (v *view) clockOf() (c clock, ok bool) {
+func (v *View) clockOf() (c clock, ok bool) {
 	first, last := int64(math.MaxInt64), int64(0)
 	ticks, all := clock{}, true
-	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Access && p.Source != iikanji.Slow || v.blind(p.Source) {
+	for _, p := range v.Input.Profiles {
+		if p.Source != iikanji.Access && p.Source != iikanji.Slow || v.Blind(p.Source) {
 			continue
 		}
 		for _, r := range p.Rows {
@@ -113,21 +113,21 @@ func (c clock) counts(r iikanji.Row, n int) []float64 {
 			out[i] = float64(n) / 1000
 		}
 	case r.PerSecond != nil:
-		return spread(r.PerSecond, c.from.Unix(), n)
+		return Spread(r.PerSecond, c.from.Unix(), n)
 	}
 	return out
 }
 
 // askingRoutes are the routes of the access logs that may send statements: files
 // and constant pages do not.
-func (v *view) askingRoutes(c clock) (routes []counted) {
+func (v *View) askingRoutes(c clock) (routes []counted) {
 	var rows []iikanji.Row
-	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Access || v.blind(iikanji.Access) || v.partly() {
+	for _, p := range v.Input.Profiles {
+		if p.Source != iikanji.Access || v.Blind(iikanji.Access) || v.Partly() {
 			continue
 		}
 		for _, r := range p.Rows {
-			if _, static := staticPath(r); !static && !page(r) && (r.PerSecond != nil || r.Ticks != nil) {
+			if _, static := StaticPath(r); !static && !page(r) && (r.PerSecond != nil || r.Ticks != nil) {
 				rows = append(rows, r)
 			}
 		}
@@ -144,9 +144,9 @@ func (v *view) askingRoutes(c clock) (routes []counted) {
 }
 
 // aborted is how many requests of each route clients gave up on.
-func (v *view) aborted() map[string]float64 {
+func (v *View) aborted() map[string]float64 {
 	out := map[string]float64{}
-	for _, f := range v.in.Facts {
+	for _, f := range v.Input.Facts {
 		if status, route, _ := strings.Cut(f.Key, " "); f.Topic == iikanji.TopicHTTPStatus && status == "499" {
 			n, _ := strconv.ParseFloat(f.Value, 64)
 			out[route] += n
@@ -155,8 +155,8 @@ func (v *view) aborted() map[string]float64 {
 	return out
 }
 
-// spread places counts in a series of n seconds that begins at first.
-func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
+// Spread places counts in a series of n seconds that begins at first.
+func Spread(p *iikanji.PerSecond, first int64, n int) []float64 {
 	out := make([]float64, n)
 	for i, c := range p.Counts {
 		if at := p.From + int64(i) - first; at >= 0 && at < int64(n) {
@@ -167,32 +167,32 @@ func spread(p *iikanji.PerSecond, first int64, n int) []float64 {
 }
 
 // findRoutes finds the routes of the digests.
-func (v *view) findRoutes() {
+func (v *View) findRoutes() {
 	c, ok := v.clockOf()
 	if !ok {
 		return
 	}
 	routes := v.askingRoutes(c)
 	var of []int // digests, heaviest first
-	for i, d := range v.digests {
+	for i, d := range v.Digests {
 		if d.Ticks != nil || d.PerSecond != nil {
 			of = append(of, i)
 		}
 	}
-	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(v.digests[b].q.Seconds, v.digests[a].q.Seconds) })
+	slices.SortStableFunc(of, func(a, b int) int { return cmp.Compare(v.Digests[b].Totals.Seconds, v.Digests[a].Totals.Seconds) })
 	of = of[:min(len(of), fitDigests)]
 	var digests []counted
 	for _, i := range of {
-		digests = append(digests, counted{key: v.digests[i].Query.Digest, counts: c.counts(v.digests[i].Row, c.n)})
+		digests = append(digests, counted{key: v.Digests[i].Query.Digest, counts: c.counts(v.Digests[i].Row, c.n)})
 	}
 	for k, senders := range sendersOf(c, routes, digests) {
-		d := &v.digests[of[k]]
-		if v.threaded() && float64(v.repeat(*d).Count) < seriesSome*d.q.Count {
-			senders = slices.DeleteFunc(senders, func(f fit) bool { return f.each >= fitLoop }) // a loop would be in series
+		d := &v.Digests[of[k]]
+		if v.Threaded() && float64(v.Repeat(*d).Count) < seriesSome*d.Totals.Count {
+			senders = slices.DeleteFunc(senders, func(f Sender) bool { return f.Each >= fitLoop }) // a loop would be in series
 		}
-		d.senders = senders
-		if i := slices.IndexFunc(senders, func(f fit) bool { return f.share >= fitShare }); i >= 0 {
-			d.route = &senders[i]
+		d.Senders = senders
+		if i := slices.IndexFunc(senders, func(f Sender) bool { return f.Share >= FitShare }); i >= 0 {
+			d.Route = &senders[i]
 		}
 	}
 	v.inheritRoutes()
@@ -201,8 +201,8 @@ func (v *view) findRoutes() {
 // sendersOf are the certain routes of each digest, the one with the most
 // executions first. With a single route nothing is certain: it would explain
 // anything.
-func sendersOf(c clock, routes, digests []counted) [][]fit {
-	out := make([][]fit, len(digests))
+func sendersOf(c clock, routes, digests []counted) [][]Sender {
+	out := make([][]Sender, len(digests))
 	if len(routes) < 2 {
 		return out
 	}
@@ -217,7 +217,7 @@ func sendersOf(c clock, routes, digests []counted) [][]fit {
 			continue
 		}
 		for _, s := range r.Senders {
-			f := fit{route: routes[s.Route].key, each: s.Each, err: s.Err, share: s.Share, margin: s.Margin, n: c.n, step: c.step}
+			f := Sender{Route: routes[s.Route].key, Each: s.Each, Err: s.Err, Share: s.Share, margin: s.Margin, n: c.n, step: c.step}
 			if s.Rival >= 0 {
 				f.rival = routes[s.Rival].key
 			}
@@ -238,15 +238,15 @@ func (r counted) events() float64 {
 }
 
 // plausible reports whether a route may send that many statements per request.
-func (f fit) plausible() bool {
-	off := max(0, math.Abs(f.each-math.Round(f.each))-2*f.err)
+func (f Sender) plausible() bool {
+	off := max(0, math.Abs(f.Each-math.Round(f.Each))-2*f.Err)
 	switch {
-	case f.each >= fitLoop:
+	case f.Each >= fitLoop:
 		return true
-	case f.each > 1:
+	case f.Each > 1:
 		return off <= fitWhole
 	}
-	return 1-f.each-2*f.err <= fitWhole || f.margin >= fitClear
+	return 1-f.Each-2*f.Err <= fitWhole || f.margin >= fitClear
 }
 
 // page reports whether all answers of a route with a body had the same size:
@@ -258,21 +258,21 @@ func page(r iikanji.Row) bool {
 	return r.Web.Bytes > 0 && r.Web.Bytes == r.Web.MaxBytes*iikanji.Bytes(r.Count-r.Web.Status[3])
 }
 
-// place is the place of a digest in a finding: its route if known, and its
+// Place is the place of a digest in a finding: its route if known, and its
 // fingerprint.
-func (d digest) place() string {
-	if d.route == nil {
+func (d Digest) Place() string {
+	if d.Route == nil {
 		return d.where()
 	}
-	return d.route.route + ": " + d.where()
+	return d.Route.Route + ": " + d.where()
 }
 
-// withEvidence is the evidence of a digest, with more evidence and that of its route
+// WithEvidence is the evidence of a digest, with more evidence and that of its route
 // if known.
-func (d digest) withEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
-	out := append([]iikanji.Evidence{d.evidence()}, e...)
-	if d.route != nil {
-		out = append(out, d.route.evidence())
+func (d Digest) WithEvidence(e ...iikanji.Evidence) []iikanji.Evidence {
+	out := append([]iikanji.Evidence{d.Evidence()}, e...)
+	if d.Route != nil {
+		out = append(out, d.Route.evidence())
 	}
 	return out
 }

@@ -19,11 +19,11 @@ const (
 )
 
 // inheritRoutes gives the route of a statement to those that are sent for it.
-func (v *view) inheritRoutes() {
+func (v *View) inheritRoutes() {
 	for range 3 { // chains of three statements, as in a loop in a loop
 		changed := v.inheritInTransactions()
-		for i := range v.digests {
-			if p, ok := v.linkedParent(i); ok && v.digests[i].takeRoute(v.digests[p]) {
+		for i := range v.Digests {
+			if p, ok := v.linkedParent(i); ok && v.Digests[i].takeRoute(v.Digests[p]) {
 				changed = true
 			}
 		}
@@ -35,30 +35,30 @@ func (v *view) inheritRoutes() {
 
 // takeRoute gives a digest the route of another one, and reports whether that is
 // news. The digest keeps a route that has the better evidence.
-func (d *digest) takeRoute(from digest) bool {
-	if from.route == nil || d.route != nil && (d.route.route == from.route.route || d.route.margin >= from.route.margin) {
+func (d *Digest) takeRoute(from Digest) bool {
+	if from.Route == nil || d.Route != nil && (d.Route.Route == from.Route.Route || d.Route.margin >= from.Route.margin) {
 		return false
 	}
-	f := *from.route
-	f.from, f.each, f.err = from.where(), f.each*d.q.Count/from.q.Count, f.err*d.q.Count/from.q.Count
-	d.senders, d.route = []fit{f}, &f
+	f := *from.Route
+	f.from, f.Each, f.Err = from.where(), f.Each*d.Totals.Count/from.Totals.Count, f.Err*d.Totals.Count/from.Totals.Count
+	d.Senders, d.Route = []Sender{f}, &f
 	return true
 }
 
 // linkedParent finds the one statement that sends a row, with the value that is
 // looked up, for each execution of a digest.
-func (v *view) linkedParent(at int) (parent int, ok bool) {
-	d := v.digests[at]
-	if !v.lookup(d) {
+func (v *View) linkedParent(at int) (parent int, ok bool) {
+	d := v.Digests[at]
+	if !v.Lookup(d) {
 		return 0, false
 	}
 	parent = -1
-	for i, p := range v.digests {
-		if i == at || p.block() == nil || p.q.Sent == 0 || p.q.Count*fewPerRow > d.q.Count || !links(p, d) {
+	for i, p := range v.Digests {
+		if i == at || p.Block() == nil || p.Totals.Sent == 0 || p.Totals.Count*FewPerRow > d.Totals.Count || !Links(p, d) {
 			continue
 		}
-		off, fits := v.fits(p, d)
-		if !fits && (p.q.Count*manyPerRow > d.q.Count || math.Abs(p.q.Sent-d.q.Count) > linkedWithin*d.q.Count) {
+		off, fits := v.Fits(p, d)
+		if !fits && (p.Totals.Count*ManyPerRow > d.Totals.Count || math.Abs(p.Totals.Sent-d.Totals.Count) > linkedWithin*d.Totals.Count) {
 			continue
 		}
 		if parent >= 0 && off >= 0 {
@@ -71,18 +71,18 @@ func (v *view) linkedParent(at int) (parent int, ok bool) {
 
 // inheritInTransactions gives all statements of a shape of transactions the route
 // of the one with the best evidence, if they are sent in such transactions only.
-func (v *view) inheritInTransactions() (changed bool) {
-	for _, p := range v.in.Profiles {
+func (v *View) inheritInTransactions() (changed bool) {
+	for _, p := range v.Input.Profiles {
 		for _, t := range p.Transactions {
 			within := v.wholeIn(t)
 			best := -1
 			for _, i := range within {
-				if f := v.digests[i].route; f != nil && (best < 0 || f.margin > v.digests[best].route.margin) {
+				if f := v.Digests[i].Route; f != nil && (best < 0 || f.margin > v.Digests[best].Route.margin) {
 					best = i
 				}
 			}
 			for _, i := range within {
-				if best >= 0 && v.digests[i].takeRoute(v.digests[best]) {
+				if best >= 0 && v.Digests[i].takeRoute(v.Digests[best]) {
 					changed = true
 				}
 			}
@@ -93,15 +93,15 @@ func (v *view) inheritInTransactions() (changed bool) {
 
 // wholeIn are the digests all of whose executions are in transactions of a shape:
 // those that each transaction executes once, and one in a loop.
-func (v *view) wholeIn(t iikanji.Transaction) (out []int) {
+func (v *View) wholeIn(t iikanji.Transaction) (out []int) {
 	count := float64(t.Count)
 	looped := float64(t.Statements) - count*float64(len(t.Digests)-1)
 	for _, name := range t.Digests {
-		for i, d := range v.digests {
-			if d.Query.Digest != name || d.block() == nil {
+		for i, d := range v.Digests {
+			if d.Query.Digest != name || d.Block() == nil {
 				continue
 			}
-			if alikeWithin(d.q.Count, count, wholeTransaction) || alikeWithin(d.q.Count, looped, wholeTransaction) {
+			if alikeWithin(d.Totals.Count, count, wholeTransaction) || alikeWithin(d.Totals.Count, looped, wholeTransaction) {
 				out = append(out, i)
 			}
 		}
@@ -112,9 +112,9 @@ func (v *view) wholeIn(t iikanji.Transaction) (out []int) {
 func alikeWithin(a, b, share float64) bool { return a > 0 && math.Abs(a-b) <= share*a }
 
 // inherited is the evidence of a route that another statement has.
-func (f fit) inherited() string {
+func (f Sender) inherited() string {
 	if f.from == "" {
 		return ""
 	}
-	return fmt.Sprintf("; as the route of %s", cut(f.from, 80))
+	return fmt.Sprintf("; as the route of %s", Cut(f.from, 80))
 }

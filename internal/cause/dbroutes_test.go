@@ -20,9 +20,9 @@ func rates(r *rand.Rand, mean float64, n int) []float64 {
 
 // bestRoute is the route that sends nearly all executions, by seconds; nil for
 // none.
-func bestRoute(y []float64, routes []counted) *fit {
+func bestRoute(y []float64, routes []counted) *Sender {
 	for _, f := range sendersOf(clock{n: len(y), step: time.Second}, routes, []counted{{counts: y}})[0] {
-		if f.share >= fitShare {
+		if f.Share >= FitShare {
 			return &f
 		}
 	}
@@ -45,21 +45,21 @@ func TestBestRoute(t *testing.T) {
 		switch f := bestRoute(y, routes); {
 		case f == nil:
 			silent++
-		case f.route != "GET /a":
-			t.Errorf("%s is named, GET /a sends it", f.route)
-		case math.Abs(f.each-20) > 2 || f.share < fitShare || f.err > 2:
+		case f.Route != "GET /a":
+			t.Errorf("%s is named, GET /a sends it", f.Route)
+		case math.Abs(f.Each-20) > 2 || f.Share < FitShare || f.Err > 2:
 			t.Errorf("%+v, want 20 for each request", *f)
 		default:
 			right++
 		}
 		copyOf := append([]counted{{key: "GET /same", counts: a}}, routes...)
 		if f := bestRoute(y, copyOf); f != nil {
-			t.Errorf("two routes that go along, and %s is named", f.route)
+			t.Errorf("two routes that go along, and %s is named", f.Route)
 		}
 		for i := range y {
 			y[i] = a[i] + b[i] + c[i]
 		}
-		if f := bestRoute(y, routes); f != nil && f.route == "GET /a" {
+		if f := bestRoute(y, routes); f != nil && f.Route == "GET /a" {
 			t.Errorf("all routes send it, and %+v is named", *f)
 		}
 	}
@@ -89,7 +89,7 @@ func TestBestRouteSaysNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, *f)
 		}
 	}
-	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}); f == nil || f.route != "a" || math.Abs(f.each-3) > 1e-9 {
+	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}); f == nil || f.Route != "a" || math.Abs(f.Each-3) > 1e-9 {
 		t.Errorf("three in each: %+v", f)
 	}
 }
@@ -113,20 +113,5 @@ func TestPage(t *testing.T) {
 		if got := page(c.row); got != c.want {
 			t.Errorf("%+v: %v", c.row.Web, got)
 		}
-	}
-}
-
-// TestCachedExecutions: executions that the query cache answered examined no row.
-// The other ones are what an index saves, however many were cached.
-func TestCachedExecutions(t *testing.T) {
-	scan := func(count, cached float64) Served {
-		return Served{Query: Query{Count: count, Cached: cached, Examined: (count - cached) * 500, Seconds: 1}, CostBefore: 1100, CostAfter: 110, Share: 1}
-	}
-	plain, cached := scan(40, 0), scan(1000, 960)
-	if plain.before() != 500 || cached.before() != 500 || plain.work() != cached.work() || plain.work() <= 0 {
-		t.Errorf("40 scans: %v rows, %v; 40 scans and 960 answers of the cache: %v rows, %v", plain.before(), plain.work(), cached.before(), cached.work())
-	}
-	if all := scan(10, 10); all.Query.reads() != 1 {
-		t.Errorf("all cached: %v reads", all.Query.reads())
 	}
 }

@@ -36,7 +36,7 @@ func machine(who string, m iikanji.MachineRow) iikanji.Profile {
 // found runs all rules and returns the finding of a code, if there is one.
 func found(t *testing.T, in cause.Input, code iikanji.Code) (iikanji.Finding, bool) {
 	t.Helper()
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
@@ -128,7 +127,7 @@ func TestOS106(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := plantUnits(t, c.instead)
-			fs, err := cause.All(unitsSeen(t, dir, c.seconds).Input)
+			fs, err := findAll(unitsSeen(t, dir, c.seconds).Input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,10 +161,10 @@ func whole(fs []iikanji.Finding) string {
 func TestOS106Unconnected(t *testing.T) {
 	s := unitsSeen(t, plantUnits(t, app("", "")), "")
 	s.Facts = s.Facts[1:]
-	if fs, err := cause.All(s.Input); err != nil || len(fs) > 0 {
+	if fs, err := findAll(s.Input); err != nil || len(fs) > 0 {
 		t.Errorf("%v, %v", fs, err)
 	}
-	fs, err := cause.All(unitsSeen(t, plantUnits(t, also(app("", ""), "multi-user.target.wants/db.service", "")), "").Input)
+	fs, err := findAll(unitsSeen(t, plantUnits(t, also(app("", ""), "multi-user.target.wants/db.service", "")), "").Input)
 	if err != nil || len(fs) != 1 || fs[0].Where != "db.service" {
 		t.Errorf("%v, %v", fs, err)
 	}
@@ -175,7 +174,7 @@ func TestOS106Unconnected(t *testing.T) {
 func TestOS106Rank(t *testing.T) {
 	s := unitsSeen(t, plantUnits(t, map[string]string{"nginx.service": "-> /dev/null"}), "")
 	s.host(iikanji.MachineRow{Steal: 2 * time.Second}, nil)
-	fs, err := cause.All(s.Input)
+	fs, err := findAll(s.Input)
 	if err != nil || len(fs) != 2 || fs[0].Code != "OS104" || fs[1].Code != "OS106" {
 		t.Errorf("%v, %v", fs, err)
 	}

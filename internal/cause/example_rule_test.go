@@ -1,4 +1,4 @@
-package cause
+package cause_test
 
 import (
 	"fmt"
@@ -6,26 +6,27 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // leastFree is the share of the memory that must stay available.
 const leastFree = 0.05
 
-var littleMemory = Declare(PerRun, findLittleMemory,
-	Cause{Code: "OS199", Title: "little memory", Of: iikanji.OfCPU, Relieves: AnyLimit,
+var littleMemory = cause.Declare(cause.PerRun, findLittleMemory,
+	cause.Cause{Code: "OS199", Title: "little memory", Of: iikanji.OfCPU, Relieves: cause.AnyLimit,
 		Line:     "the machine nearly ran out of memory",
-		Remedies: []Way{Person}})
+		Remedies: []cause.Way{cause.Person}})
 
 // findLittleMemory reports a machine that nearly ran out of memory.
-func findLittleMemory(v *view) []iikanji.Finding {
-	m := v.machine()
+func findLittleMemory(v *cause.View) []iikanji.Finding {
+	m := v.Machine()
 	if m == nil || float64(m.MemLeast) >= leastFree*float64(m.MemTotal) {
 		return nil
 	}
 	return []iikanji.Finding{{Code: "OS199", Where: "host",
 		Claim:    fmt.Sprintf("only %s of %s of memory were available", m.MemLeast, m.MemTotal),
 		Evidence: []iikanji.Evidence{{Source: "host", Text: fmt.Sprintf("processes waited for memory %.0f %% of the time", 100*m.PressureMemory)}},
-		Gain:     between(m.Wall.Seconds()*m.PressureMemory, 0.5, 1),
+		Gain:     cause.Between(m.Wall.Seconds()*m.PressureMemory, 0.5, 1),
 		Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "use a machine with more memory")}}}
 }
 
@@ -33,23 +34,23 @@ func findLittleMemory(v *view) []iikanji.Finding {
 // ranked. docs/contributing.md quotes the rule.
 func TestNewRule(t *testing.T) {
 	const gib = 1 << 30
-	machine := func(least iikanji.Bytes) Input {
+	machine := func(least iikanji.Bytes) cause.Input {
 		m := &iikanji.MachineRow{Cores: 2, Wall: 10 * time.Second, MemTotal: 8 * gib, MemLeast: least, PressureMemory: 0.2}
-		return Input{Profiles: []iikanji.Profile{{Source: iikanji.Host, Rows: []iikanji.Row{{Key: "host", Host: &iikanji.HostRow{Machine: m}}}}}}
+		return cause.Input{Profiles: []iikanji.Profile{{Source: iikanji.Host, Rows: []iikanji.Row{{Key: "host", Host: &iikanji.HostRow{Machine: m}}}}}}
 	}
 	blind := machine(gib / 10)
 	blind.Blind = []iikanji.Source{iikanji.Host}
 	for name, c := range map[string]struct {
-		in   Input
+		in   cause.Input
 		want int
 	}{
 		"little memory":    {machine(gib / 10), 1},
 		"enough memory":    {machine(4 * gib), 0},
-		"no host profile":  {Input{}, 0},
+		"no host profile":  {cause.Input{}, 0},
 		"the sensor blind": {blind, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fs, err := Find(c.in, []Rule{littleMemory})
+			fs, err := cause.Find(c.in, []cause.Rule{littleMemory})
 			if err != nil {
 				t.Fatal(err)
 			}

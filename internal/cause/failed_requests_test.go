@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // TestGone checks that aborted requests are a finding of their own only if no other
@@ -43,7 +42,7 @@ func TestGone(t *testing.T) {
 			with("nginx", iikanji.TopicSeries, "GET /other", all), 300, ""},
 	} {
 		c.in.with("nginx", iikanji.TopicHTTPStatus, "499 "+route, fmt.Sprint(c.gone))
-		fs, err := cause.All(c.in.Input)
+		fs, err := findAll(c.in.Input)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,27 +2,31 @@ package cause
 
 import "github.com/iikanji/iikanji"
 
-const leastShare = 0.005
+// Thresholds of a gain: the share of the seconds of the statements that no advised
+// index saves, and the seconds in a run without full scans: see [View.Worth].
+// Smaller gains are not reported.
+const (
+	LeastShare   = 0.005
+	LeastSeconds = 0.05
+)
 
-const leastSeconds = 0.05
-
-// worth reports whether a gain is large enough to be reported.
-func (v *view) worth(r iikanji.Range) bool {
+// Worth reports whether a gain is large enough to be reported.
+func (v *View) Worth(r iikanji.Range) bool {
 	return r.Hi >= v.leastGain()
 }
 
-// between is the range between two shares of some seconds.
-func between(seconds, lo, hi float64) iikanji.Range {
-	return iikanji.Range{Lo: round(seconds * lo), Hi: round(seconds * hi)}
+// Between is the range between two shares of some seconds.
+func Between(seconds, lo, hi float64) iikanji.Range {
+	return iikanji.Range{Lo: Round(seconds * lo), Hi: Round(seconds * hi)}
 }
 
-// round keeps three decimals: smaller differences are noise.
-func round(x float64) float64 {
+// Round keeps three decimals: smaller differences are noise.
+func Round(x float64) float64 {
 	return float64(int64(x*1000+0.5)) / 1000
 }
 
-// proven adds a proof of the run to remedies.
-func proven(rs []iikanji.Remedy, p iikanji.Proof) []iikanji.Remedy {
+// Proven adds a proof of the run to remedies.
+func Proven(rs []iikanji.Remedy, p iikanji.Proof) []iikanji.Remedy {
 	for i := range rs {
 		rs[i].Proof = append(rs[i].Proof, p)
 	}

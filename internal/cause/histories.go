@@ -1,13 +1,17 @@
 package cause
 
-import "slices"
+import (
+	"slices"
 
-// onHistories reports whether a proposal serves only statements that send whole
+	"github.com/iikanji/iikanji/internal/cause/database/index"
+)
+
+// OnHistories reports whether a proposal serves only statements that send whole
 // histories, see DB110.
-func (v *view) onHistories(p Proposal) bool {
+func (v *View) OnHistories(p index.Proposal) bool {
 	for _, s := range p.Serves {
-		i := slices.IndexFunc(v.digests, func(d digest) bool { return d.Query.Digest == s.Query.Digest })
-		if i < 0 || !v.history(i) {
+		i := slices.IndexFunc(v.Digests, func(d Digest) bool { return d.Query.Digest == s.Query.Digest })
+		if i < 0 || !v.History(i) {
 			return false
 		}
 	}
@@ -21,27 +25,27 @@ const historyRows = 50.0
 // whole.
 const wholeRows = 500.0
 
-// history reports whether a digest sends whole histories with considerable
+// History reports whether a digest sends whole histories with considerable
 // work.
-func (v *view) history(at int) bool {
-	d := v.digests[at]
-	blk := d.block()
-	if blk == nil || blk.limited || len(blk.order) == 0 || blk.aggregates || len(blk.group) > 0 {
+func (v *View) History(at int) bool {
+	d := v.Digests[at]
+	blk := d.Block()
+	if blk == nil || blk.Limited || len(blk.Order) == 0 || blk.Aggregates || len(blk.Group) > 0 {
 		return false
 	}
-	sent := d.q.Sent / max(1, d.q.Count)
-	if sent < historyRows || len(blk.preds) == 0 && sent < wholeRows || d.q.Count < 2 || bounded(blk) || v.parent(at) {
+	sent := d.Totals.Sent / max(1, d.Totals.Count)
+	if sent < historyRows || len(blk.Predicates) == 0 && sent < wholeRows || d.Totals.Count < 2 || bounded(blk) || v.parent(at) {
 		return false
 	}
-	return v.considerable(d.q.Count * (sent - 1) * (1 + costLook))
+	return v.Considerable(d.Totals.Count * (sent - 1) * (1 + index.CostLook))
 }
 
 // parent reports whether another statement runs once for each row of a digest:
 // then all its rows are used.
-func (v *view) parent(at int) bool {
-	p := v.digests[at]
-	for i, d := range v.digests {
-		if _, fits := v.fits(p, d); i != at && fits && v.lookup(d) {
+func (v *View) parent(at int) bool {
+	p := v.Digests[at]
+	for i, d := range v.Digests {
+		if _, fits := v.Fits(p, d); i != at && fits && v.Lookup(d) {
 			return true
 		}
 	}
@@ -51,15 +55,15 @@ func (v *view) parent(at int) bool {
 // bounded reports whether predicates on an ordered column limit the history at
 // both ends, as a day or a page: then all its rows are used. A limit at one end
 // still leaves a history.
-func bounded(blk *block) bool {
-	for _, o := range blk.order {
+func bounded(blk *index.Block) bool {
+	for _, o := range blk.Order {
 		ends := 0
-		for _, p := range blk.preds {
+		for _, p := range blk.Predicates {
 			switch {
-			case p.colAt != o.colAt:
-			case p.kind == predEq || p.kind == predIn || p.n == 2:
+			case p.ColumnAt != o.ColumnAt:
+			case p.Kind == index.PredEq || p.Kind == index.PredIn || p.N == 2:
 				ends += 2
-			case p.kind == predRange:
+			case p.Kind == index.PredRange:
 				ends++
 			}
 		}

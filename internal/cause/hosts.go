@@ -19,20 +19,20 @@ func hostName(host string) string {
 
 // byHost are the views of the hosts: the view itself if there is one host, or
 // none was observed.
-func (v *view) byHost() []*view {
+func (v *View) byHost() []*View {
 	var names []string
-	for _, p := range v.in.Profiles {
+	for _, p := range v.Input.Profiles {
 		if p.Source == iikanji.Host && !slices.Contains(names, p.Target) {
 			names = append(names, p.Target)
 		}
 	}
 	if len(names) < 2 {
-		return []*view{v}
+		return []*View{v}
 	}
-	var out []*view
+	var out []*View
 	for _, name := range names {
 		w := *v
-		w.on, w.in = name, v.in.onHost(name)
+		w.on, w.Input = name, v.Input.onHost(name)
 		out = append(out, &w)
 	}
 	return out
@@ -59,10 +59,10 @@ func (in Input) onHost(name string) Input {
 }
 
 // hostProfiles are the Host profiles whose sensors saw the run.
-func (v *view) hostProfiles() []iikanji.Profile {
+func (v *View) hostProfiles() []iikanji.Profile {
 	var out []iikanji.Profile
-	for _, p := range v.in.Profiles {
-		if p.Source == iikanji.Host && !v.blind(iikanji.Host) {
+	for _, p := range v.Input.Profiles {
+		if p.Source == iikanji.Host && !v.Blind(iikanji.Host) {
 			out = append(out, p)
 		}
 	}
@@ -79,10 +79,10 @@ func rowOf(p iikanji.Profile, key string) *iikanji.HostRow {
 	return nil
 }
 
-// host is the row of a service in the profile of its host; nil when unknown. The
+// Host is the row of a service in the profile of its host; nil when unknown. The
 // rows "host" and "other" exist once per host: with several hosts they are known
 // in the view of one host only.
-func (v *view) host(name string) *iikanji.HostRow {
+func (v *View) Host(name string) *iikanji.HostRow {
 	profiles := v.hostProfiles()
 	if len(profiles) > 1 && (name == "host" || name == "other") {
 		return nil
@@ -95,16 +95,16 @@ func (v *view) host(name string) *iikanji.HostRow {
 	return nil
 }
 
-// machine is the state of the view's host; nil when unknown.
-func (v *view) machine() *iikanji.MachineRow {
-	if h := v.host("host"); h != nil {
+// Machine is the state of the view's host; nil when unknown.
+func (v *View) Machine() *iikanji.MachineRow {
+	if h := v.Host("host"); h != nil {
 		return h.Machine
 	}
 	return nil
 }
 
-// machineOf is the state of the host that a service runs on; nil when unknown.
-func (v *view) machineOf(service string) *iikanji.MachineRow {
+// MachineOf is the state of the host that a service runs on; nil when unknown.
+func (v *View) MachineOf(service string) *iikanji.MachineRow {
 	profiles := v.hostProfiles()
 	for _, p := range profiles {
 		if h := rowOf(p, "host"); h != nil && (len(profiles) == 1 || rowOf(p, service) != nil) {
@@ -114,8 +114,8 @@ func (v *view) machineOf(service string) *iikanji.MachineRow {
 	return nil
 }
 
-// services are the names of the services in the Host profiles.
-func (v *view) services() []string {
+// Services are the names of the services in the Host profiles.
+func (v *View) Services() []string {
 	var out []string
 	for _, p := range v.hostProfiles() {
 		for _, r := range p.Rows {
@@ -130,15 +130,15 @@ func (v *view) services() []string {
 // place names the host in a finding about one of several hosts, and in its
 // remedies: "host" alone is this machine.
 func (f *Result) place() {
-	if f.from.on == "" {
+	if f.From.on == "" {
 		return
 	}
-	if f.Where += " on " + f.from.on; f.Where == "host on "+f.from.on {
-		f.Where = "host " + f.from.on
+	if f.Where += " on " + f.From.on; f.Where == "host on "+f.From.on {
+		f.Where = "host " + f.From.on
 	}
 	for i := range f.Remedies {
-		if f.Remedies[i].Target == "host" && f.from.on != ThisMachine {
-			f.Remedies[i].Target = f.from.on
+		if f.Remedies[i].Target == "host" && f.From.on != ThisMachine {
+			f.Remedies[i].Target = f.From.on
 		}
 	}
 }

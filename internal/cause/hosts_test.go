@@ -22,7 +22,7 @@ func hostOf(name string, m iikanji.MachineRow, services ...string) iikanji.Profi
 
 func findingsBy(t *testing.T, in cause.Input) map[string]iikanji.Finding {
 	t.Helper()
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestBlindAt(t *testing.T) {
 		Profiles: []iikanji.Profile{{Source: iikanji.Slow, Target: "one", Rows: rows()}, {Source: iikanji.Slow, Target: "two", Rows: rows()}},
 		BlindAt:  []cause.Blindness{{Source: iikanji.Slow, Target: "one"}},
 	}
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil || len(fs) != 2 || fs[0].Code != "BEN103" || fs[0].Where != "slow of one" || fs[0].Evidence != nil {
 		t.Fatalf("%+v, %v", fs, err)
 	}

@@ -57,7 +57,7 @@ func TestParentElsewhere(t *testing.T) {
 		facts, profiles := of(lists, "tenants")
 		more, further := of(lookups, "admin")
 		in.Facts, in.Profiles = slices.Concat(facts, more), slices.Concat(profiles, further)
-		all, err := cause.All(in)
+		all, err := findAll(in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // TestKeptInNginx: pages that are the same for all are kept in nginx where there is no
@@ -95,7 +94,7 @@ func (s *scene) service(svc iikanji.Service) *scene {
 // findingOf returns the finding of a code, or an empty one.
 func findingOf(t *testing.T, s *scene, code iikanji.Code) iikanji.Finding {
 	t.Helper()
-	fs, err := cause.All(s.Input)
+	fs, err := findAll(s.Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // TestConnectionsToUpstreams has cases of a server's configuration with the expected
@@ -53,7 +52,7 @@ func TestConnectionsToUpstreams(t *testing.T) {
 			if c.version != "" {
 				in.with("nginx", iikanji.TopicNginxVersion, "version", c.version)
 			}
-			fs, err := cause.All(in.Input)
+			fs, err := findAll(in.Input)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,7 @@ func TestPages(t *testing.T) {
 // ruleSources are the files with rules: those of this package, and the levers.
 func ruleSources(t *testing.T) []string {
 	t.Helper()
-	rules, err := filepath.Glob("*.go")
+	rules, err := filepath.Glob("*/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

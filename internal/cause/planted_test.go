@@ -16,6 +16,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -288,11 +289,11 @@ func (s *site) observe(log string, before, after map[string]string, srv *facts.S
 		s.t.Fatal(err)
 	}
 	fs = append(append(fs, facts.StatusFacts("database", before, after)...), s.seen...)
-	schema, err := cause.ReadSchema(fs)
+	schema, err := index.ReadSchema(fs)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, q := range schema.Questions(cause.WorkloadOf([]iikanji.Profile{*p})) {
+	for _, q := range schema.Questions(index.WorkloadOf([]iikanji.Profile{*p})) {
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool { return t.Name == q.Table })
 		if err := srv.Distinct(s.ctx, &tables[i], q.Columns); err != nil {
 			s.t.Fatal(err)
@@ -385,7 +386,7 @@ func load(ctx context.Context, t *testing.T, srv *factstest.Server, fault, ddl, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	fs, err := cause.All(s.observe(log, before, after, asker))
+	fs, err := findAll(s.observe(log, before, after, asker))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// locked is InnoDB's own sum if the server's counters are known. Lock_time in a
+// Locked is InnoDB's own sum if the server's counters are known. Lock_time in a
 // slow log also contains the time to open tables, about ten microseconds per
 // statement.
-func (in Input) locked() float64 {
+func (in Input) Locked() float64 {
 	sum, counted := 0.0, false
 	for _, f := range in.Facts {
 		if f.Topic != iikanji.TopicStatus {
@@ -28,7 +28,7 @@ func (in Input) locked() float64 {
 	if counted {
 		return sum
 	}
-	for _, r := range in.rows(iikanji.Slow) {
+	for _, r := range in.Rows(iikanji.Slow) {
 		if r.Query != nil {
 			sum += r.Query.Lock.Seconds()
 		}
@@ -36,31 +36,31 @@ func (in Input) locked() float64 {
 	return sum
 }
 
-const roundTrip = 60e-6 // seconds between app and server on a loopback, which are not in the log
+const (
+	RoundTrip = 60e-6 // seconds between app and server on a loopback, which are not in the log
+	poolBusy  = 0.7   // share of the connections' time from which on requests wait for one
+	poolQueue = 2.0   // least number of concurrent requests per connection
+)
 
-const poolBusy = 0.7 // share of the connections' time from which on requests wait for one
-
-const poolQueue = 2.0 // least number of concurrent requests per connection
-
-// A pool is how the connections of one app to one database were used.
-type pool struct {
-	app  string
-	size int     // connections
-	busy float64 // share of their time in statements and round trips
-	load float64 // requests under way, on average
+// An AppPool is how the connections of one app to one database were used.
+type AppPool struct {
+	App  string
+	Size int     // connections
+	Busy float64 // share of their time in statements and round trips
+	Load float64 // requests under way, on average
 }
 
-// pools are the pools of connections to a database. A connection is busy for the
+// Pools are the pools of connections to a database. A connection is busy for the
 // time of its statements and one round trip each. The time between the
 // statements of a transaction is unknown, so the true share is larger. The log
 // does not name the app of a statement: with several apps, statements and
 // requests are divided in proportion to the connections.
-func (in Input) pools(database iikanji.Service) []pool {
+func (in Input) Pools(database iikanji.Service) []AppPool {
 	in = in.of(database)
 	sizes, total := map[string]int{}, 0
 	for _, f := range in.Facts {
 		var c iikanji.Connections
-		if f.Topic == iikanji.TopicConnection && in.role(f.Target) == iikanji.RoleApp && f.Key == database.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
+		if f.Topic == iikanji.TopicConnection && in.Role(f.Target) == iikanji.RoleApp && f.Key == database.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
 			sizes[f.Target] = max(sizes[f.Target], c.TCP+c.Unix)
 		}
 	}
@@ -68,8 +68,8 @@ func (in Input) pools(database iikanji.Service) []pool {
 		total += n
 	}
 	used, load := 0.0, 0.0
-	for _, r := range in.rows(iikanji.Slow) {
-		used += r.Total.Seconds() + float64(r.Count)*roundTrip
+	for _, r := range in.Rows(iikanji.Slow) {
+		used += r.Total.Seconds() + float64(r.Count)*RoundTrip
 	}
 	known := in.Run != nil && in.Run.Took > 0
 	if known {
@@ -77,21 +77,21 @@ func (in Input) pools(database iikanji.Service) []pool {
 			load += s.Total.Seconds() / in.Run.Took.Seconds()
 		}
 	}
-	var out []pool
+	var out []AppPool
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		p := pool{app: name, size: sizes[name]}
-		if known && p.size > 0 {
-			part := float64(p.size) / float64(total)
-			p.load = load * part
-			p.busy = used * part / (in.Run.Took.Seconds() * float64(p.size))
+		p := AppPool{App: name, Size: sizes[name]}
+		if known && p.Size > 0 {
+			part := float64(p.Size) / float64(total)
+			p.Load = load * part
+			p.Busy = used * part / (in.Run.Took.Seconds() * float64(p.Size))
 		}
 		out = append(out, p)
 	}
 	return out
 }
 
-// starved reports whether requests had to wait for a connection: all
+// Starved reports whether requests had to wait for a connection: all
 // connections were busy, and there were several requests for each.
-func (p pool) starved() bool {
-	return p.size > 0 && p.busy >= poolBusy && p.load >= poolQueue*float64(p.size)
+func (p AppPool) Starved() bool {
+	return p.Size > 0 && p.Busy >= poolBusy && p.Load >= poolQueue*float64(p.Size)
 }

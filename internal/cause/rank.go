@@ -13,19 +13,19 @@ import (
 // rank converts gains into seconds of the binding resource and sorts by the
 // middle of their ranges, the greatest first. Findings about the measurement
 // itself (BEN) come first, findings that do not relieve the binding resource last.
-func (v *view) rank(fs []Result) {
-	b := v.binding
+func (v *View) rank(fs []Result) {
+	b := v.Binding
 	has := v.budget(b)
 	for i := range fs {
 		f := &fs[i]
 		of, most := 1.0, math.Inf(1)
-		if f.cause.Of == iikanji.OfStatements && f.from.self.Role == iikanji.RoleDatabase {
-			of = f.from.weight
+		if f.cause.Of == iikanji.OfStatements && f.From.Self.Role == iikanji.RoleDatabase {
+			of = f.From.Weight
 		}
 		if has > 0 {
 			most = has
 		}
-		f.Gain = iikanji.Range{Lo: round(min(f.Gain.Lo*of, most)), Hi: round(min(f.Gain.Hi*of, most))}
+		f.Gain = iikanji.Range{Lo: Round(min(f.Gain.Lo*of, most)), Hi: Round(min(f.Gain.Hi*of, most))}
 		if !f.cause.Relieves.relieve(b.Resource) {
 			f.Gain.Lo = 0
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
@@ -74,7 +74,7 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 	switch b.Resource {
 	case "cpu":
 		took := in.of(database).statementSeconds()
-		used := usedBy(in.Run, database.Name)
+		used := UsedBy(in.Run, database.Name)
 		if database.Engine == iikanji.EngineSQLite { // a library in the apps
 			used = in.usedByApps()
 		}
@@ -82,9 +82,9 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 			return used / took
 		}
 	case "pool":
-		for _, p := range in.pools(database) {
-			if p.app == b.Who && p.starved() {
-				return 1 / float64(max(1, p.size))
+		for _, p := range in.Pools(database) {
+			if p.App == b.Who && p.Starved() {
+				return 1 / float64(max(1, p.Size))
 			}
 		}
 	}
@@ -94,7 +94,7 @@ func (in Input) weightOf(database iikanji.Service, b Binding) float64 {
 // usedByApps is the CPU time of all apps.
 func (in Input) usedByApps() (sum float64) {
 	for _, s := range in.Target.WithRole(iikanji.RoleApp) {
-		sum += usedBy(in.Run, s.Name)
+		sum += UsedBy(in.Run, s.Name)
 	}
 	return sum
 }
@@ -103,22 +103,22 @@ func (in Input) usedByApps() (sum float64) {
 // bound of every gain. Where neither the CPU nor the pool is the limit, it is
 // the time of all cores, or of all statements if that is
 // more; 0 when unknown.
-func (v *view) budget(b Binding) float64 {
-	run := v.in.Run
+func (v *View) budget(b Binding) float64 {
+	run := v.Input.Run
 	switch {
 	case run == nil || run.Took <= 0:
 		return 0
 	case b.Resource == "cpu":
-		return usedBy(run, "")
+		return UsedBy(run, "")
 	case b.Resource == "pool":
 		return run.Took.Seconds()
 	}
-	return max(v.seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
+	return max(v.Seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
 }
 
-// usedBy is the CPU time of a service in seconds, of all services of the stack
+// UsedBy is the CPU time of a service in seconds, of all services of the stack
 // for "".
-func usedBy(run *iikanji.Run, who string) float64 {
+func UsedBy(run *iikanji.Run, who string) float64 {
 	sum := 0.0
 	for _, u := range run.Usage {
 		if u.Who == who || who == "" && u.Who != "generator" && u.Who != "other" {

@@ -35,7 +35,7 @@ func TestRank(t *testing.T) {
 	if b := in.Binding(); b.Resource != "cpu" || b.Who != "app" {
 		t.Fatalf("bound by %+v", b)
 	}
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestRank(t *testing.T) {
 // TestRankDatabase exchanges the CPU use of the app and the database: a second of a
 // statement then counts more, and the cost of commits ranks higher.
 func TestRankDatabase(t *testing.T) {
-	fs, err := cause.All(fullCPU(t, "database"))
+	fs, err := findAll(fullCPU(t, "database"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestRoundTrips(t *testing.T) {
 	for _, who := range []string{"app", "database"} {
 		in := fullCPU(t, who)
 		in.Facts = append(in.Facts, status("com_stmt_prepare", "100000"), status("com_stmt_execute", "100000"))
-		fs, err := cause.All(in)
+		fs, err := findAll(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestRoundTrips(t *testing.T) {
 // causes are.
 func TestDoubtsFirst(t *testing.T) {
 	list := sentRow{"l1", "SELECT id, item FROM note ORDER BY body DESC", 10, 20_000, 20_000, 90 * time.Second}
-	fs, err := cause.All(shopScene(list).host(iikanji.MachineRow{Steal: 4 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second}}).Input)
+	fs, err := findAll(shopScene(list).host(iikanji.MachineRow{Steal: 4 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second}}).Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 	kinds "github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 )
@@ -60,7 +59,7 @@ func TestRobots(t *testing.T) {
 	} {
 		in := leverInput()
 		in.Facts, in.Target.Policy.Robots = append(in.Facts, agents(t, c.agents)...), c.policy
-		all, err := cause.All(in)
+		all, err := findAll(in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,9 @@ import (
 var staticEndings = []string{".js", ".css", ".map", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".ico", ".webp", ".avif",
 	".woff", ".woff2", ".ttf", ".html", ".txt", ".mp4", ".pdf"}
 
-// staticPath is the path of a row that is a file: by its extension, or because
+// StaticPath is the path of a row that is a file: by its extension, or because
 // the reader of the log recognized one of many files.
-func staticPath(r iikanji.Row) (string, bool) {
+func StaticPath(r iikanji.Row) (string, bool) {
 	method, name, ok := strings.Cut(r.Key, " ")
 	if !ok || method != "GET" {
 		return "", false

@@ -12,6 +12,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	ruleset "github.com/iikanji/iikanji/internal/cause/all"
+	"github.com/iikanji/iikanji/internal/cause/database/index/indextest"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -31,8 +33,8 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 	for _, f := range a.Files {
 		parts[f.Name] = string(f.Data)
 	}
-	tables := readTables(t, parts["schema.sql"])
-	sizes := readSizes(t, parts["sizes"], tables)
+	tables := indextest.Tables(t, parts["schema.sql"])
+	sizes := indextest.Sizes(t, parts["sizes"], tables)
 	for _, tab := range tables {
 		in.Facts = append(in.Facts, fact(iikanji.TopicTable, "app."+tab.Name, tab), fact(iikanji.TopicSize, "app."+tab.Name, sizes[tab.Name]))
 	}
@@ -238,7 +240,7 @@ func TestRules(t *testing.T) {
 				t.Fatal(err)
 			}
 			in, want := readInput(t, a)
-			fs, err := cause.All(in)
+			fs, err := findAll(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -258,3 +260,6 @@ func TestRules(t *testing.T) {
 		})
 	}
 }
+
+// findAll runs every rule.
+func findAll(in cause.Input) ([]iikanji.Finding, error) { return cause.Find(in, ruleset.Rules()) }

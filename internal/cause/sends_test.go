@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // A sentRow is a statement of a shop scene, with its digest.
@@ -60,7 +59,7 @@ func (s *scene) sends(route, function, digest, sql string) *scene {
 // foundIn are the findings with a code.
 func foundIn(t *testing.T, s *scene, code iikanji.Code) []iikanji.Finding {
 	t.Helper()
-	fs, err := cause.All(s.Input)
+	fs, err := findAll(s.Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,46 +194,46 @@ func (in Input) of(s iikanji.Service) Input {
 	return in
 }
 
-// role is the role of a service, RoleUnknown for a name that the target does
+// Role is the role of a service, RoleUnknown for a name that the target does
 // not have.
-func (in Input) role(name string) iikanji.Role {
+func (in Input) Role(name string) iikanji.Role {
 	s, _ := in.Target.Service(name)
 	return s.Role
 }
 
 // of is the view of one service: see [Input.of].
-func (v *view) of(s iikanji.Service) *view {
+func (v *View) of(s iikanji.Service) *View {
 	w := *v
-	w.self, w.in = s, v.in.of(s)
+	w.Self, w.Input = s, v.Input.of(s)
 	return &w
 }
 
 // alone reports whether the view's service is the only one of its role.
-func (v *view) alone() bool { return len(v.in.Target.WithRole(v.self.Role)) < 2 }
+func (v *View) alone() bool { return len(v.Input.Target.WithRole(v.Self.Role)) < 2 }
 
-// apps are the names of the app services that were connected to the view's
+// Apps are the names of the app services that were connected to the view's
 // service, or of all app services where no connection is known.
-func (v *view) apps() []string {
+func (v *View) Apps() []string {
 	linked := map[string]bool{}
-	for _, f := range v.in.Facts {
+	for _, f := range v.Input.Facts {
 		var c iikanji.Connections
 		if f.Topic != iikanji.TopicConnection || json.Unmarshal([]byte(f.Value), &c) != nil || c.TCP+c.Unix == 0 {
 			continue
 		}
-		switch v.self.Name {
+		switch v.Self.Name {
 		case f.Key:
 			linked[f.Target] = true
 		case f.Target:
 			linked[f.Key] = true
 		}
 	}
-	if v.self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
-		for _, s := range v.sites {
-			linked[s.service] = linked[s.service] || slices.ContainsFunc(v.digests, func(d digest) bool { return d.Query != nil && s.sends(d) })
+	if v.Self.Engine == iikanji.EngineSQLite { // no connections: the source shows who sends the statements
+		for _, s := range v.Sites {
+			linked[s.Service] = linked[s.Service] || slices.ContainsFunc(v.Digests, func(d Digest) bool { return d.Query != nil && s.Sends(d) })
 		}
 	}
 	var all, some []string
-	for _, s := range v.in.Target.WithRole(iikanji.RoleApp) {
+	for _, s := range v.Input.Target.WithRole(iikanji.RoleApp) {
 		all = append(all, s.Name)
 		if linked[s.Name] {
 			some = append(some, s.Name)
@@ -245,38 +245,38 @@ func (v *view) apps() []string {
 	return some
 }
 
-// onApps is a remedy for each of the view's apps.
-func (v *view) onApps(kind, says string, args map[string]string) []iikanji.Remedy {
+// OnApps is a remedy for each of the view's apps.
+func (v *View) OnApps(kind, says string, args map[string]string) []iikanji.Remedy {
 	var out []iikanji.Remedy
-	for _, name := range v.apps() {
+	for _, name := range v.Apps() {
 		out = append(out, iikanji.Remedy{Kind: kind, Target: name, Says: says, Args: maps.Clone(args)})
 	}
 	return out
 }
 
-// patch is a change of the source of each of the view's apps.
-func (v *view) patch(says string, args map[string]string) []iikanji.Remedy {
-	return v.onApps("patch", says, args)
+// Patch is a change of the source of each of the view's apps.
+func (v *View) Patch(says string, args map[string]string) []iikanji.Remedy {
+	return v.OnApps("patch", says, args)
 }
 
-// onSelf is a remedy for the view's own service.
-func (v *view) onSelf(kind, says string, args map[string]string) iikanji.Remedy {
-	return iikanji.Remedy{Kind: kind, Target: v.self.Name, Says: says, Args: args}
+// OnSelf is a remedy for the view's own service.
+func (v *View) OnSelf(kind, says string, args map[string]string) iikanji.Remedy {
+	return iikanji.Remedy{Kind: kind, Target: v.Self.Name, Says: says, Args: args}
 }
 
-// nginxconf is a change of the configuration of the view's web server, none
+// NginxConf is a change of the configuration of the view's web server, none
 // where that is not nginx.
-func (v *view) nginxconf(says string, args map[string]string) []iikanji.Remedy {
-	if v.self.Engine != iikanji.EngineNginx {
+func (v *View) NginxConf(says string, args map[string]string) []iikanji.Remedy {
+	if v.Self.Engine != iikanji.EngineNginx {
 		return nil
 	}
-	return []iikanji.Remedy{v.onSelf("nginxconf", says, args)}
+	return []iikanji.Remedy{v.OnSelf("nginxconf", says, args)}
 }
 
-// called is how a sentence calls a service: "the app" where it is the only one
+// Called is how a sentence calls a service: "the app" where it is the only one
 // of its role, else its name.
-func (in Input) called(name string) string {
-	role := in.role(name)
+func (in Input) Called(name string) string {
+	role := in.Role(name)
 	if role == iikanji.RoleUnknown || len(in.Target.WithRole(role)) > 1 {
 		return name
 	}

@@ -77,7 +77,7 @@ func sameElsewhere(t *testing.T, in cause.Input, fs []iikanji.Finding) {
 	t.Helper()
 	linked := slices.ContainsFunc(in.Facts, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicConnection })
 	for _, besides := range [][]iikanji.Service{nil, siteOf("edge-2", "accounts", "member-db")} {
-		got, err := cause.All(renamed(in, besides...))
+		got, err := findAll(renamed(in, besides...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,7 +183,7 @@ func bookshop(t *testing.T) cause.Input {
 // its remedies are for that service and for the app connected to it.
 func TestTwoOfEach(t *testing.T) {
 	in := bookshop(t)
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,7 @@ func TestAppsOfADatabase(t *testing.T) {
 		for _, name := range c.linked {
 			in.Facts = append(in.Facts, facts.ConnectionFact(name, "shelf-db", iikanji.Connections{Unix: 50}))
 		}
-		fs, err := cause.All(in)
+		fs, err := findAll(in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,7 +270,7 @@ func TestPoolOfEachApp(t *testing.T) {
 	in.Facts = slices.DeleteFunc(in.Facts, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicConnection })
 	in.Facts = append(in.Facts, facts.ConnectionFact("books", "shelf-db", iikanji.Connections{TCP: 8}), facts.ConnectionFact("accounts", "shelf-db", iikanji.Connections{TCP: 4}),
 		facts.ConnectionFact("accounts", "member-db", iikanji.Connections{TCP: 20}))
-	fs, err := cause.All(in)
+	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}

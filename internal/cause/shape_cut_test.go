@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -19,11 +20,11 @@ import (
 // anywhere after VALUES. An INSERT that is cut off before is reported as unread.
 func TestCutInserts(t *testing.T) {
 	whole := "INSERT INTO `log``s` (`a`, `values`) /* ( ' */ VALUES (1, 'it''s (\\') '), (2, \"x), (\"), (3, NOW()) ON DUPLICATE KEY UPDATE a = VALUES(a)"
-	s := cause.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
 	behind := strings.Index(whole, "VALUES") + len("VALUE") // VALUE is a synonym
 	for i := range len(whole) {
 		for _, mark := range []string{"", " …", "..."} {
-			w := cause.Workload{Queries: []cause.Query{{SQL: whole[:i] + mark, DB: "app"}}}
+			w := index.Workload{Queries: []index.Query{{SQL: whole[:i] + mark, DB: "app"}}}
 			unread := len(s.Unread(w)) > 0
 			if unread != (i < behind) {
 				t.Errorf("%s%s: unread %v", whole[:i], mark, unread)
@@ -31,7 +32,7 @@ func TestCutInserts(t *testing.T) {
 		}
 	}
 	for _, sql := range []string{"SELECT * FROM a WHERE b IN ('values (1), (…", "UPDATE a SET values (1), (2", "INSERT INTO a SELECT 'values (", "insert"} {
-		if len(s.Unread(cause.Workload{Queries: []cause.Query{{SQL: sql}}})) != 1 {
+		if len(s.Unread(index.Workload{Queries: []index.Query{{SQL: sql}}})) != 1 {
 			t.Errorf("%s is read", sql)
 		}
 	}
@@ -98,11 +99,11 @@ func TestLongInsert(t *testing.T) {
 	table := iikanji.Table{Schema: "long", Name: "entry", Engine: "InnoDB", Columns: []iikanji.Column{{Name: "id", Type: "int(11)", Width: 4}, {Name: "name", Type: "varchar(40)", Width: 162}, {Name: "body", Type: "mediumblob"}},
 		Indexes: []iikanji.Index{key("PRIMARY", "id", true), key("unused", "name", false)}}
 	input := cause.Input{Profiles: []iikanji.Profile{*p}, Facts: []iikanji.Fact{fact(iikanji.TopicTable, "long.entry", table), fact(iikanji.TopicSize, "long.entry", iikanji.TableSize{Rows: 18_020})}}
-	s, err := cause.ReadSchema(input.Facts)
+	s, err := index.ReadSchema(input.Facts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, u := range s.Unread(cause.WorkloadOf(input.Profiles)) {
+	for _, u := range s.Unread(index.WorkloadOf(input.Profiles)) {
 		if strings.HasPrefix(strings.ToLower(u.Query.SQL), "insert") {
 			t.Errorf("%.80s … %.40s is not read: %v", u.Query.SQL, u.Query.SQL[max(0, len(u.Query.SQL)-40):], u.Err)
 		}

@@ -9,10 +9,10 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// sends reports whether a site sends a digest. A statement with a part that is not
+// Sends reports whether a site sends a digest. A statement with a part that is not
 // constant stands for every digest that agrees with the rest.
-func (s leverSite) sends(d digest) bool {
-	for _, p := range s.places {
+func (s Site) Sends(d Digest) bool {
+	for _, p := range s.Places {
 		if slices.Contains(p.Digests, d.Query.Digest) || slices.ContainsFunc(p.Statements, func(sql string) bool { return built(sql, d.Query.Fingerprint) }) {
 			return true
 		}
@@ -39,13 +39,13 @@ func built(sql, fingerprint string) bool {
 	return strings.HasSuffix(rest, " "+plain(tail))
 }
 
-// reaches reports whether a route's handler reaches a function.
-func (v *view) reaches(service, route, function string) bool {
-	for _, f := range v.in.Facts {
+// Reaches reports whether a route's handler reaches a function.
+func (v *View) Reaches(service, route, function string) bool {
+	for _, f := range v.Input.Facts {
 		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
 			continue
 		}
-		if h, ok := decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+		if h, ok := Decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
 			return true
 		}
 	}
@@ -57,13 +57,13 @@ func (v *view) reaches(service, route, function string) bool {
 func sameHandled(registered, logged string) bool {
 	if path, any := strings.CutPrefix(registered, "ANY "); any {
 		_, seen, _ := strings.Cut(logged, " ")
-		return sameRoute("- "+path, "- "+seen)
+		return SameRoute("- "+path, "- "+seen)
 	}
-	return sameRoute(registered, logged)
+	return SameRoute(registered, logged)
 }
 
-// decode reads the value of a fact of a topic.
-func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
+// Decode reads the value of a fact of a topic.
+func Decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
 	if f.Topic != topic {
 		return x, false
 	}
@@ -71,22 +71,22 @@ func decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
 	return x, err == nil
 }
 
-// A leverSite is the places of one lever in one function of an app.
-type leverSite struct {
-	service string
-	lever   Lever
-	places  []iikanji.CodePlace
+// A Site is the places of one lever in one function of an app.
+type Site struct {
+	Service string
+	Lever   Lever
+	Places  []iikanji.CodePlace
 }
 
 // leverSites groups the places in the facts by service, lever and function.
-func (v *view) leverSites() []leverSite {
-	sites := map[string]*leverSite{}
+func (v *View) leverSites() []Site {
+	sites := map[string]*Site{}
 	levers := map[iikanji.Code]Lever{}
-	for _, l := range v.in.Levers {
+	for _, l := range v.Input.Levers {
 		levers[l.Code] = l
 	}
-	for _, f := range v.in.Facts {
-		p, ok := decode[iikanji.CodePlace](f, iikanji.TopicCode)
+	for _, f := range v.Input.Facts {
+		p, ok := Decode[iikanji.CodePlace](f, iikanji.TopicCode)
 		lever, known := levers[p.Code]
 		if !ok || !known {
 			continue
@@ -96,16 +96,16 @@ func (v *view) leverSites() []leverSite {
 			key += "\x00" + p.What
 		}
 		if sites[key] == nil {
-			sites[key] = &leverSite{service: f.Target, lever: lever}
+			sites[key] = &Site{Service: f.Target, Lever: lever}
 		}
-		sites[key].places = append(sites[key].places, p)
+		sites[key].Places = append(sites[key].Places, p)
 	}
-	var out []leverSite
+	var out []Site
 	for _, key := range slices.Sorted(maps.Keys(sites)) {
 		out = append(out, *sites[key])
 	}
 	return out
 }
 
-// at is the first place of a site.
-func (s leverSite) at() iikanji.CodePlace { return s.places[0] }
+// At is the first place of a site.
+func (s Site) At() iikanji.CodePlace { return s.Places[0] }

@@ -77,7 +77,7 @@ func TestFileSettingOfItsApp(t *testing.T) {
 		if known {
 			in = filesInput(place)
 		}
-		all, err := cause.All(in)
+		all, err := findAll(in)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-func cut(s string, n int) string {
+// Cut shortens a text to n characters, with one blank between its words.
+func Cut(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -14,16 +15,16 @@ func cut(s string, n int) string {
 	return s
 }
 
-// plural formats a count with its noun.
-func plural(n float64, noun string) string {
+// Plural formats a count with its noun.
+func Plural(n float64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	return people(n) + " " + noun + "s"
+	return Number(n) + " " + noun + "s"
 }
 
-// people formats a count for a sentence: 12, 3,400, 1.2 M.
-func people(n float64) string {
+// Number formats a count for a sentence: 12, 3,400, 1.2 M.
+func Number(n float64) string {
 	switch {
 	case n >= 1e9:
 		return fmt.Sprintf("%.1f G", n/1e9)
@@ -36,8 +37,8 @@ func people(n float64) string {
 	}
 }
 
-// brief rounds a time to three digits.
-func brief(d time.Duration) time.Duration {
+// Brief rounds a time to three digits.
+func Brief(d time.Duration) time.Duration {
 	for unit := time.Second; unit >= time.Microsecond; unit /= 1000 {
 		if d >= unit {
 			return d.Round(unit / 100)

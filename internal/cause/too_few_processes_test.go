@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // serving is a scene of ten seconds in which an app server used cpu cores, requests
@@ -48,7 +47,7 @@ func TestAppServers(t *testing.T) {
 		{"more threads than connections", serving(with(func(w *iikanji.Workers) { w.Processes, w.Threads = 40, 5 }), 80, 1, 2).with("database", iikanji.TopicVariable, "max_connections", "151"), "APP224", "max_connections=220"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fs, err := cause.All(c.in.Input)
+			fs, err := findAll(c.in.Input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +84,7 @@ func TestTwoAppsShareTheLoad(t *testing.T) {
 	s := serving(iikanji.Workers{Server: "puma", Processes: 1, Threads: 1, ProcessesBy: "file", ThreadsBy: "file"}, 80, 0.3, 2)
 	s.Target.Services = []iikanji.Service{{Name: "app", Role: iikanji.RoleApp, Address: "127.0.0.1:1"}, {Name: "other", Role: iikanji.RoleApp, Address: "127.0.0.1:2"},
 		{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}}
-	fs, err := cause.All(s.Input)
+	fs, err := findAll(s.Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
 )
 
 // TestOneThreadWorks checks that a runtime in which one of many threads does the work
@@ -29,7 +28,7 @@ func TestOneThreadWorks(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			in := newScene().host(idle, map[string]iikanji.HostRow{c.service: c.used}).Input
-			fs, err := cause.All(in)
+			fs, err := findAll(in)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -48,7 +47,7 @@ func TestOneThreadWorks(t *testing.T) {
 // TestNeighboursHaveNames checks that the finding about other processes names them.
 func TestNeighboursHaveNames(t *testing.T) {
 	programs := []iikanji.Usage{{Who: "cc1", User: 7 * time.Second, System: time.Second}, {Who: "cron", User: 500 * time.Millisecond}}
-	fs, err := cause.All(newScene().host(iikanji.MachineRow{}, map[string]iikanji.HostRow{"other": {User: 9 * time.Second, Programs: programs}}).Input)
+	fs, err := findAll(newScene().host(iikanji.MachineRow{}, map[string]iikanji.HostRow{"other": {User: 9 * time.Second, Programs: programs}}).Input)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// link is the bandwidth of a network of 1 Gbit/s in bytes per second: it
+// LinkSpeed is the bandwidth of a network of 1 Gbit/s in bytes per second: it
 // converts saved bytes to seconds.
-const link = 125e6
+const LinkSpeed = 125e6
 
-// known collects the facts of a topic whose values are JSON, by target and key.
+// FactsOf collects the facts of a topic whose values are JSON, by target and key.
 // Unreadable values are left out: rules treat them as missing.
-func known[T any](v *view, topic string) map[string]T {
+func FactsOf[T any](v *View, topic string) map[string]T {
 	out := map[string]T{}
-	for _, f := range v.in.Facts {
+	for _, f := range v.Input.Facts {
 		var x T
 		if f.Topic == topic && json.Unmarshal([]byte(f.Value), &x) == nil {
 			out[f.Target+" "+f.Key] = x
@@ -26,9 +26,9 @@ func known[T any](v *view, topic string) map[string]T {
 	return out
 }
 
-// fact is the number in a fact; ok is false if there is none.
-func (v *view) fact(target, topic, key string) (n float64, ok bool) {
-	for _, f := range v.in.Facts {
+// Fact is the number in a fact; ok is false if there is none.
+func (v *View) Fact(target, topic, key string) (n float64, ok bool) {
+	for _, f := range v.Input.Facts {
 		if f.Target == target && f.Topic == topic && f.Key == key {
 			n, err := strconv.ParseFloat(f.Value, 64)
 			return n, err == nil
@@ -37,17 +37,17 @@ func (v *view) fact(target, topic, key string) (n float64, ok bool) {
 	return 0, false
 }
 
-// innodb is a number of InnoDB's status before and after the load; zero when
+// InnoDB is a number of InnoDB's status before and after the load; zero when
 // unknown.
-func (v *view) innodb(name string) iikanji.Moved {
-	return known[iikanji.Moved](v, iikanji.TopicInnoDB)[v.self.Name+" "+name]
+func (v *View) InnoDB(name string) iikanji.Moved {
+	return FactsOf[iikanji.Moved](v, iikanji.TopicInnoDB)[v.Self.Name+" "+name]
 }
 
-// access are the rows of the access logs, none when their sensor is blind.
-func (v *view) access() []iikanji.Row {
+// Access are the rows of the access logs, none when their sensor is blind.
+func (v *View) Access() []iikanji.Row {
 	var out []iikanji.Row
-	for _, p := range v.in.Profiles {
-		if p.Source == iikanji.Access && !v.blind(iikanji.Access) {
+	for _, p := range v.Input.Profiles {
+		if p.Source == iikanji.Access && !v.Blind(iikanji.Access) {
 			for _, r := range p.Rows {
 				if r.Web != nil {
 					out = append(out, r)
@@ -58,33 +58,33 @@ func (v *view) access() []iikanji.Row {
 	return out
 }
 
-// A logged is a row of an error log with its service.
-type logged struct {
+// A Logged is a row of an error log with its service.
+type Logged struct {
 	iikanji.Row
-	service string
-	output  bool // written by a program of the site, not by server software
+	Service string
+	Output  bool // written by a program of the site, not by server software
 }
 
-// logged are the rows of all error logs, none when their sensor is blind.
-func (v *view) logged() []logged {
-	var out []logged
-	for _, p := range v.in.Profiles {
-		if p.Source != iikanji.Errors || v.blind(iikanji.Errors) {
+// Logged are the rows of all error logs, none when their sensor is blind.
+func (v *View) Logged() []Logged {
+	var out []Logged
+	for _, p := range v.Input.Profiles {
+		if p.Source != iikanji.Errors || v.Blind(iikanji.Errors) {
 			continue
 		}
 		for _, r := range p.Rows {
 			if r.Log != nil {
-				out = append(out, logged{r, p.Target, p.Intake.Format == "text"})
+				out = append(out, Logged{r, p.Target, p.Intake.Format == "text"})
 			}
 		}
 	}
 	return out
 }
 
-// ofKind are the rows of error logs of one kind, of any service for "".
-func (v *view) ofKind(kind, service string) (rows []logged, count float64) {
-	for _, r := range v.logged() {
-		if r.Log.Kind == kind && (service == "" || r.service == service) {
+// OfKind are the rows of error logs of one kind, of any service for "".
+func (v *View) OfKind(kind, service string) (rows []Logged, count float64) {
+	for _, r := range v.Logged() {
+		if r.Log.Kind == kind && (service == "" || r.Service == service) {
 			rows = append(rows, r)
 			count += float64(r.Count)
 		}
@@ -92,14 +92,14 @@ func (v *view) ofKind(kind, service string) (rows []logged, count float64) {
 	return rows, count
 }
 
-// evidence quotes a row of an error log.
-func (r logged) evidence() iikanji.Evidence {
-	return iikanji.Evidence{Source: r.service + " log", Text: fmt.Sprintf("%s× %s (first at %s:%d)", people(float64(r.Count)), cut(r.Log.Message, 160), r.Example.File, r.Example.Line)}
+// Evidence quotes a row of an error log.
+func (r Logged) Evidence() iikanji.Evidence {
+	return iikanji.Evidence{Source: r.Service + " log", Text: fmt.Sprintf("%s× %s (first at %s:%d)", Number(float64(r.Count)), Cut(r.Log.Message, 160), r.Example.File, r.Example.Line)}
 }
 
-// sameRoute reports whether two names are of the same route: readers fold
+// SameRoute reports whether two names are of the same route: readers fold
 // identifiers under different names. Queries are ignored.
-func sameRoute(a, b string) bool {
+func SameRoute(a, b string) bool {
 	a, _, _ = strings.Cut(a, "?")
 	b, _, _ = strings.Cut(b, "?")
 	x, y := strings.Split(a, "/"), strings.Split(b, "/")
@@ -114,12 +114,12 @@ func sameRoute(a, b string) bool {
 	return true
 }
 
-// folds reports whether a route stands for several paths.
-func folds(route string) bool { return strings.ContainsAny(route, ":*") }
+// Folds reports whether a route stands for several paths.
+func Folds(route string) bool { return strings.ContainsAny(route, ":*") }
 
-// roundUp is the least power of two in KiB that holds a size, in nginx's
+// RoundUp is the least power of two in KiB that holds a size, in nginx's
 // notation.
-func roundUp(n iikanji.Bytes) string {
+func RoundUp(n iikanji.Bytes) string {
 	k := iikanji.Bytes(1)
 	for k<<10 < n {
 		k *= 2

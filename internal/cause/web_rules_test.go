@@ -128,7 +128,7 @@ func TestVarnishRemedy(t *testing.T) {
 		in := throughUpstream(page(quick, all), "127.0.0.1:6081")
 		in.Target.OnDemand = c.onDemand
 		in.Target.Services = append([]iikanji.Service{{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}, c.services...)
-		fs, err := cause.All(in.Input)
+		fs, err := findAll(in.Input)
 		if err != nil || len(fs) == 0 || fs[0].Code != "WEB107" {
 			t.Fatalf("%s: %v %v", name, fs, err)
 		}
@@ -177,7 +177,7 @@ func TestOneCacheForAll(t *testing.T) {
 			return s
 		}(), ""},
 	} {
-		fs, err := cause.All(c.in.Input)
+		fs, err := findAll(c.in.Input)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +341,7 @@ func TestWebRules(t *testing.T) {
 		{"short", newScene().route("GET /", "/", 100, 10, iikanji.WebRow{}), "BEN102", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			fs, err := cause.All(c.in.Input)
+			fs, err := findAll(c.in.Input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -376,7 +376,7 @@ func TestWebRules(t *testing.T) {
 func blind(t *testing.T, in cause.Input, fs []iikanji.Finding) {
 	t.Helper()
 	in.Blind = []iikanji.Source{iikanji.Access, iikanji.Errors, iikanji.Host}
-	again, err := cause.All(in)
+	again, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)
 	}

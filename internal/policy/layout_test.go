@@ -43,9 +43,18 @@ var layout = map[string][]string{
 	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
-	"internal/proof/attribute":                 {}, // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/lang/sqltext"},
-	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/rewrite", "internal/site/observe"}, // findings of an observation
+	"internal/proof/attribute":                 {},                                                                                            // pure: no clock, no I/O
+	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index"}, // what rules see, their declarations, the ranking
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext"},                                                            // the index adviser
+	"internal/cause/database/index/indextest":  {"words"},                                                                                     // tables of text cases
+	"internal/cause/app":                       {"words", "internal/cause"},
+	"internal/cause/cache":                     {"words", "internal/cause"},
+	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index"},
+	"internal/cause/machine":                   {"words", "internal/cause"},
+	"internal/cause/measurement":               {"words", "internal/cause"},
+	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx"},
+	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
+	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
@@ -99,7 +108,7 @@ var layout = map[string][]string{
 	"internal/machine/servertest":              {"internal/machine/freeport"},                                 // real servers in tests
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
-	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause", "internal/logs/tally", "internal/machine/sqlitefile"},
+	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause/database/index", "internal/logs/tally", "internal/machine/sqlitefile"},
 	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                                                                                // rows of a write-up as remedies
 	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/search", "internal/proof/trial", "internal/proof/tune"}, // simulated searches
 	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next
@@ -272,7 +281,8 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause"}
+	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
+		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/all"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -92,7 +93,7 @@ func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	d.QueryPlans = queryPlansOf(known, in.Profiles)
 	d.Statements = d.Statements * in.StatementWeight()
 	var err error
-	d.Findings, err = cause.All(in)
+	d.Findings, err = cause.Find(in, all.Rules())
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
 	if b := in.Binding(); b.Resource != "" {
 		d.Binding = b.Resource + " (" + b.Who + ")"

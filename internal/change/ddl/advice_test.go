@@ -16,6 +16,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/all"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
@@ -107,11 +109,11 @@ func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy 
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := cause.ReadSchema(fs)
+	schema, err := index.ReadSchema(fs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, q := range schema.Questions(cause.WorkloadOf([]iikanji.Profile{profile})) {
+	for _, q := range schema.Questions(index.WorkloadOf([]iikanji.Profile{profile})) {
 		i := slices.IndexFunc(tables, func(t facts.SizedTable) bool { return t.Name == q.Table })
 		if err := server.Distinct(t.Context(), &tables[i], q.Columns); err != nil {
 			t.Fatal(err)
@@ -122,7 +124,7 @@ func advised(t *testing.T, db *sql.DB, queries, expect string) []iikanji.Remedy 
 		}
 		fs = append(append(fs, facts.TableFacts("database", tables[i])...), facts.SelectivityFacts("database", tables[i], shares)...)
 	}
-	findings, err := cause.All(cause.Input{Profiles: []iikanji.Profile{profile}, Facts: fs})
+	findings, err := cause.Find(cause.Input{Profiles: []iikanji.Profile{profile}, Facts: fs}, all.Rules())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
@@ -150,12 +150,12 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 	}
 	d.tables = tables
 	known = append(known, d.status()...)
-	s, err := cause.ReadSchema(known)
+	s, err := index.ReadSchema(known)
 	if err != nil {
 		return nil, err
 	}
 	statements := ofTarget(ob.Profiles, target)
-	load := cause.WorkloadOf(statements)
+	load := index.WorkloadOf(statements)
 	tellUnread(ob, s.Unread(load))
 	for _, q := range s.Questions(load) {
 		if d.passive { // counting reads whole tables
@@ -183,7 +183,7 @@ func askDatabase(ctx context.Context, d *databaseWatch, ob *Observation) ([]iika
 }
 
 // count counts in a table the values that its advice depends on.
-func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q cause.Question) (map[string]float64, error) {
+func count(ctx context.Context, srv *facts.Server, t *facts.SizedTable, q index.Question) (map[string]float64, error) {
 	if err := srv.Distinct(ctx, t, q.Columns); err != nil {
 		return nil, err
 	}
@@ -195,7 +195,7 @@ var queryWord = regexp.MustCompile(`(?i)^\s*\(?\s*(select|insert|update|delete|r
 
 // tellUnread warns of statements that took time and could not be parsed. Statements
 // that are not queries (SET, SHOW, COMMIT) are left out.
-func tellUnread(ob *Observation, unread []cause.Unread) {
+func tellUnread(ob *Observation, unread []index.Unread) {
 	seconds, first := 0.0, ""
 	n := 0
 	for _, u := range unread {

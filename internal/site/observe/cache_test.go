@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/all"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -80,8 +81,8 @@ func watchCache(t *testing.T, s iikanji.Service, do func()) []iikanji.Finding {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fs, err := cause.All(cause.Input{Target: target, Facts: known, Run: &iikanji.Run{Outcome: iikanji.Passed, Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2},
-		Steps: []iikanji.StepStat{{Count: 1000}}}})
+	fs, err := cause.Find(cause.Input{Target: target, Facts: known, Run: &iikanji.Run{Outcome: iikanji.Passed, Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2},
+		Steps: []iikanji.StepStat{{Count: 1000}}}}, all.Rules())
 	if err != nil {
 		t.Fatal(err)
 	}

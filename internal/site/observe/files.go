@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/logs/tally"
@@ -150,13 +150,13 @@ func askFiles(ctx context.Context, f *filesWatch, ob *Observation) ([]iikanji.Fa
 		ob.Run.Warnings = append(ob.Run.Warnings, fmt.Sprintf("%d SQLite files of %s could not be read: %v", n, target, db.Unread[0]))
 	}
 	known := db.Facts(target)
-	s, err := cause.ReadSchema(known)
+	s, err := index.ReadSchema(known)
 	if err != nil {
 		return nil, err
 	}
 	statements := ofTarget(ob.Profiles, target)
 	inGroups(statements, db)
-	load := cause.WorkloadOf(statements)
+	load := index.WorkloadOf(statements)
 	tellUnread(ob, s.Unread(load))
 	for _, q := range s.Questions(load) {
 		if f.passive {

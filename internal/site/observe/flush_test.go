@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
@@ -78,11 +78,11 @@ func TestHidesWarnings(t *testing.T) {
 // for nothing else.
 func TestTellUnread(t *testing.T) {
 	ob := &Observation{Run: &iikanji.Run{}}
-	tellUnread(ob, []cause.Unread{{Query: cause.Query{SQL: "administrator command: Prepare", Seconds: 9}}, {Query: cause.Query{SQL: "SET x = 1"}}})
+	tellUnread(ob, []index.Unread{{Query: index.Query{SQL: "administrator command: Prepare", Seconds: 9}}, {Query: index.Query{SQL: "SET x = 1"}}})
 	if len(ob.Run.Warnings) != 0 {
 		t.Errorf("%q", ob.Run.Warnings)
 	}
-	tellUnread(ob, []cause.Unread{{Query: cause.Query{SQL: "SELECT odd FROM", Seconds: 1.5}}, {Query: cause.Query{SQL: " update odd", Seconds: 1}}})
+	tellUnread(ob, []index.Unread{{Query: index.Query{SQL: "SELECT odd FROM", Seconds: 1.5}}, {Query: index.Query{SQL: " update odd", Seconds: 1}}})
 	if len(ob.Run.Warnings) != 1 || !strings.Contains(ob.Run.Warnings[0], "2 kinds of statements, 2.5 s") || !strings.Contains(ob.Run.Warnings[0], "SELECT odd") {
 		t.Errorf("%q", ob.Run.Warnings)
 	}

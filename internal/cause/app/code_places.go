@@ -1,0 +1,170 @@
+package app
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// codePlaces reports the places of levers. Their causes are declared by the levers: see
+// [cause.Input].
+var codePlaces = cause.Declare(cause.PerRun, findCodePlaces)
+
+// A hotSite is a site with the time that it took in the run.
+type hotSite struct {
+	cause.Site
+	heat heat
+	gain iikanji.Range // the seconds that its rewrite saves
+}
+
+// findCodePlaces reports the places of code levers that took time in the
+// run: those whose statements the database logged, and those in functions that the
+// profile of the app's CPU has, or that requests reached. A place without time in
+// the run is not a finding.
+func findCodePlaces(v *cause.View) []iikanji.Finding {
+	var hot []hotSite
+	for _, site := range v.Sites {
+		s := hotSite{Site: site, heat: heatOf(v, site)}
+		s.gain = savedOf(v, s)
+		if s.gain.Hi >= cause.LeastSeconds && s.heat.share >= cause.LeastShare {
+			hot = append(hot, s)
+		}
+	}
+	var out []iikanji.Finding
+	for _, s := range hot {
+		out = append(out, leverFinding(v, s, hot))
+	}
+	return append(append(out, unreached(v)...), keptAnswers(v)...)
+}
+
+// unreached are the places in functions whose routes had no request in the run. In the
+// time of a run, a slow site answers requests for a part of its pages only. These
+// places have no gain.
+//
+// Neither have places that the run did not get to, see notYet.
+func unreached(v *cause.View) []iikanji.Finding {
+	var out []iikanji.Finding
+	rows := v.Access()
+	for _, s := range v.Sites {
+		p := s.At()
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.Lever.Whole || !v.Routed(s.Service, p.Func) {
+			continue
+		}
+		why := "no request of the run reached it"
+		if slices.ContainsFunc(rows, func(r iikanji.Row) bool { return v.Reaches(s.Service, r.Key, p.Func) }) {
+			if !notYet(v, s, rows) {
+				continue
+			}
+			why = "its requests take so long that the run has no execution of its statements"
+		}
+		f := leverFinding(v, hotSite{Site: s}, nil)
+		f.Claim = fmt.Sprintf("%s; %s", p.What, why)
+		out = append(out, f)
+	}
+	return out
+}
+
+// longRequest is the share of a run that a request takes from which on the run may have
+// only its first statements.
+const longRequest = 0.05
+
+// notYet reports whether no statement of a site was executed in the run, although
+// requests reached its function: they take a large part of the run, as those that wait
+// for a lock.
+func notYet(v *cause.View, s cause.Site, rows []iikanji.Row) bool {
+	if s.Lever.Of != iikanji.OfStatements || !statementsSeen(v) || v.Input.Run == nil || len(s.At().Statements) == 0 {
+		return false
+	}
+	for _, w := range v.Databases {
+		if slices.ContainsFunc(w.Digests, func(d cause.Digest) bool { return d.Query != nil && s.Sends(d) }) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(rows, func(r iikanji.Row) bool {
+		return v.Reaches(s.Service, r.Key, s.At().Func) && r.Count > 0 && r.Web != nil &&
+			r.Web.Upstream.Seconds()/float64(r.Count) >= longRequest*v.Input.Run.Took.Seconds()
+	})
+}
+
+// where names the site in a finding.
+func where(s cause.Site) string {
+	p := s.At()
+	return strings.TrimSpace(fmt.Sprintf("%s:%d %s", p.File, p.Line, p.Func))
+}
+
+// leverFinding makes the finding of a site; hot are all sites with a finding.
+func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
+	p := s.At()
+	f := iikanji.Finding{Code: s.Lever.Code, Where: where(s.Site), Gain: s.gain, Evidence: s.heat.evidence,
+		Claim: fmt.Sprintf("%s; it took %.1f s of the run", p.What, s.heat.seconds)}
+	if p.Drops > 0 && p.Drops < 1 {
+		f.More = -math.Log(1-p.Drops) * s.heat.share
+	}
+	if len(s.Places) > 1 {
+		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, cause.Plural(float64(len(s.Places)-1), "place"), s.heat.seconds)
+	}
+	if len(v.Input.Target.WithRole(iikanji.RoleApp)) > 1 {
+		f.Where += " at " + s.Service
+	}
+	for _, sql := range p.Statements {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cause.Cut(sql, 160)})
+	}
+	f.Remedies = s.remedies(hot)
+	return f
+}
+
+// remedies are the changes for a site, best first: its fix together with those of
+// the other sites of its function, then alone; each variant of a knob; a patch by
+// hand for a hint.
+func (s hotSite) remedies(hot []hotSite) []iikanji.Remedy {
+	p := s.At()
+	args := map[string]string{"levers": string(s.Lever.Code), "file": p.File, "func": p.Func}
+	switch {
+	case s.Lever.Whole:
+		return []iikanji.Remedy{{Kind: "gocode", Target: s.Service, Args: args, Says: p.How}}
+	case !p.Fixable():
+		return []iikanji.Remedy{{Kind: "patch", Target: s.Service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
+	case p.Knob():
+		var out []iikanji.Remedy
+		for _, title := range p.Variants {
+			with := maps.Clone(args)
+			with["place"], with["variant"] = p.What, title
+			out = append(out, iikanji.Remedy{Kind: "gocode", Target: s.Service, Args: with, Says: fmt.Sprintf("another value, to be tried: %s", title)})
+		}
+		return out
+	}
+	alone := iikanji.Remedy{Kind: "gocode", Target: s.Service, Args: args, Says: fmt.Sprintf("rewrite the function: %s", p.How)}
+	codes := s.together(hot)
+	if len(codes) < 2 {
+		return []iikanji.Remedy{alone}
+	}
+	all := maps.Clone(args)
+	all["levers"] = strings.Join(codes, ",")
+	return []iikanji.Remedy{{Kind: "gocode", Target: s.Service, Args: all,
+		Says: fmt.Sprintf("rewrite the function by all its findings together: %s", strings.Join(codes, ", "))}, alone}
+}
+
+// together lists the levers with one fix in the function of a site that weaken the
+// same promises, in the order in which their fixes are made.
+func (s hotSite) together(hot []hotSite) []string {
+	p := s.At()
+	var levers []cause.Lever
+	for _, o := range hot {
+		q := o.At()
+		if o.Service == s.Service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
+			levers = append(levers, o.Lever)
+		}
+	}
+	slices.SortFunc(levers, func(a, b cause.Lever) int { return cmp.Compare(a.Order, b.Order) })
+	var out []string
+	for _, l := range levers {
+		out = append(out, string(l.Code))
+	}
+	return slices.Compact(out)
+}

@@ -1,0 +1,52 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// mostCachedShown bounds the statements in the evidence about a query cache.
+const mostCachedShown = 5
+
+// keptAnswers reports what the query caches in the apps did during the load, without a
+// gain: one that answers few reads is to be taken out, or its plan is old.
+func keptAnswers(v *cause.View) []iikanji.Finding {
+	var out []iikanji.Finding
+	at := slices.IndexFunc(v.Input.Levers, func(l cause.Lever) bool { return l.Whole })
+	if at < 0 {
+		return nil
+	}
+	for _, f := range v.Input.Facts {
+		c, ok := cause.Decode[iikanji.QueryCache](f, iikanji.TopicQueryCache)
+		reads := c.All.Hits + c.All.Asked()
+		if !ok || reads == 0 {
+			continue
+		}
+		finding := iikanji.Finding{Code: v.Input.Levers[at].Code, Where: f.Target + " sqlcache",
+			Claim: fmt.Sprintf("the query cache gave %.0f%% of the %s answers of statements that it may keep", 100*float64(c.All.Hits)/float64(reads), cause.Number(float64(reads)))}
+		finding.Evidence = append(finding.Evidence, iikanji.Evidence{Source: "expvar sqlcache",
+			Text: fmt.Sprintf("%s; it held %s answers in %s at the end", useOf(c.All), cause.Number(float64(c.Entries)), c.Bytes)})
+		for _, s := range c.Statements[:min(len(c.Statements), mostCachedShown)] {
+			finding.Evidence = append(finding.Evidence, iikanji.Evidence{Source: "expvar sqlcache", Text: useOf(s) + ": " + cause.Cut(s.Text, 120)})
+		}
+		out = append(out, finding)
+	}
+	return out
+}
+
+// useOf describes the counts of a statement, or of all.
+func useOf(u iikanji.QueryCacheUse) string {
+	text := fmt.Sprintf("%s hits, %s misses", cause.Number(float64(u.Hits)), cause.Number(float64(u.Misses)))
+	for _, p := range []struct {
+		n   int64
+		why string
+	}{{u.Doubts, "asked during a write"}, {u.Drops, "not kept because of a write"}, {u.Evicted, "removed for lack of memory"}} {
+		if p.n > 0 {
+			text += fmt.Sprintf(", %s %s", cause.Number(float64(p.n)), p.why)
+		}
+	}
+	return text
+}

@@ -1,0 +1,2 @@
+// Package cache has the rules about Redis and memcached.
+package cache

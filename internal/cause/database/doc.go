@@ -1,0 +1,2 @@
+// Package database has the rules about databases: queries, indexes, commits, locks and settings.
+package database

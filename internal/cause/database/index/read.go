@@ -1,0 +1,67 @@
+package index
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+)
+
+// ReadSchema makes a Schema of the facts about tables, sizes, selectivities
+// and the server's dialect.
+func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
+	s := NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	tables, sizes := map[string]iikanji.Table{}, map[string]iikanji.TableSize{}
+	for _, f := range facts {
+		var err error
+		switch f.Topic {
+		case iikanji.TopicDialect:
+			err = json.Unmarshal([]byte(f.Value), &s.Server)
+		case iikanji.TopicTable:
+			var t iikanji.Table
+			err = json.Unmarshal([]byte(f.Value), &t)
+			tables[f.Key] = t
+		case iikanji.TopicSize:
+			var z iikanji.TableSize
+			err = json.Unmarshal([]byte(f.Value), &z)
+			sizes[f.Key] = z
+		case iikanji.TopicSelectivity:
+			s.share[f.Key], err = strconv.ParseFloat(f.Value, 64)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading fact %s %s: %w", f.Topic, f.Key, err)
+		}
+	}
+	for key, t := range tables {
+		s.Add(t, sizes[key])
+	}
+	return s, nil
+}
+
+// WorkloadOf takes the statements of Slow profiles, each with its slowest
+// example. A row without an example is represented by its fingerprint, whose
+// placeholders are unknown values.
+func WorkloadOf(profiles []iikanji.Profile) Workload {
+	w := Workload{Writes: map[string]float64{}}
+	for _, p := range profiles {
+		if p.Source != iikanji.Slow {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.Query == nil {
+				continue
+			}
+			text := r.Example.Text
+			for _, other := range []string{r.Query.Typical.Text, r.Query.Fingerprint} {
+				if text == "" {
+					text = other
+				}
+			}
+			w.Queries = append(w.Queries, Query{Digest: r.Query.Digest, DB: r.Query.DB, SQL: strings.TrimSuffix(strings.TrimSpace(text), ";"),
+				Count: float64(r.Count), Cached: float64(r.Query.Cached), Seconds: r.Total.Seconds(), Examined: float64(r.Query.Examined), Sent: float64(r.Query.Sent), Affected: float64(r.Query.Affected)})
+		}
+	}
+	return w
+}

@@ -1,0 +1,119 @@
+package database
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pingcap/tidb/pkg/parser"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+const (
+	leastLockWaits = 100.0 // least waits for row locks in a run
+	lockEach       = 0.005 // least waits per statement that writes
+	lockPairsShown = 3     // pairs of statements in the evidence
+	// leastHistory is the growth of the history list that shows a transaction
+	// which stays open: under load, purge is always thousands of entries behind.
+	leastHistory = 20_000.0
+)
+
+// locked are the seconds that statements waited for row locks.
+func locked(v *cause.View) float64 { return v.Input.Locked() }
+
+var lockWaits = cause.Declare(cause.PerDatabase, findLockWaits,
+	cause.Cause{Code: "DB117", Title: "lock waits", Of: iikanji.OfStatements, Relieves: cause.Disk | cause.Locks | cause.Pool,
+		Line:     "statements wait for row locks that another statement holds",
+		Remedies: []cause.Way{cause.Patch}})
+
+// findLockWaits reports statements that wait for row locks: how often, by InnoDB's
+// counters; which ones, by the slow log; and for which statements, by samples
+// taken during the run.
+func findLockWaits(v *cause.View) []iikanji.Finding {
+	waits, writes := v.Status["innodb_row_lock_waits"], 0.0
+	for _, d := range v.Digests {
+		if d.Parsed != nil && (d.Parsed.Verb != "select" || strings.Contains(strings.ToLower(d.Totals.SQL), "for update")) {
+			writes += d.Totals.Count
+		}
+	}
+	if waits < leastLockWaits || waits < lockEach*writes {
+		return nil
+	}
+	pairs, args := lockPairs(v), map[string]string(nil)
+	f := iikanji.Finding{Code: "DB117", Where: v.Self.Name, Gain: cause.Between(locked(v), 0.2, 0.9),
+		Claim: fmt.Sprintf("statements wait %s times for rows that other transactions have locked, %.1f ms each", cause.Number(waits), 1000*locked(v)/waits),
+		Evidence: []iikanji.Evidence{{Source: "status", Text: fmt.Sprintf("Innodb_row_lock_waits +%.0f, Innodb_row_lock_time +%.0f ms; %s statements write or lock",
+			waits, v.Status["innodb_row_lock_time"], cause.Number(writes))}},
+	}
+	if d, ok := waiter(v); ok {
+		f.Where = d.Place()
+		f.Evidence = append(f.Evidence, d.WithEvidence(iikanji.Evidence{Source: "digest " + d.Query.Digest, Text: fmt.Sprintf("waited for locks for %.2f of its %.2f s", d.Query.Lock.Seconds(), d.Totals.Seconds)})...)
+		args = map[string]string{"digest": d.Query.Digest}
+	}
+	f.Remedies = v.Patch("shorten the transactions that lock the rows: lock last, commit at once, do nothing slow in between; or split the hot row into several", args)
+	if h := v.InnoDB("history_list_length"); h.Grown() >= leastHistory {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "innodb", Text: fmt.Sprintf("the history list grew from %s to %s: a transaction stayed open while others wrote, so every read skips old row versions", cause.Number(h.Before), cause.Number(h.After))})
+	}
+	for _, p := range pairs[:min(len(pairs), lockPairsShown)] {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "samples", Text: p.text()})
+	}
+	return []iikanji.Finding{f}
+}
+
+// waiter is the digest with the longest total lock time.
+func waiter(v *cause.View) (best cause.Digest, ok bool) {
+	for _, d := range v.Digests {
+		if d.Query.Lock > 0 && (!ok || d.Query.Lock > best.Query.Lock) {
+			best, ok = d, true
+		}
+	}
+	return best, ok
+}
+
+// A lockPair is a statement that waits and the statement that blocks it, both
+// normalized.
+type lockPair struct {
+	waiting, blocking, row string
+	seen                   int64
+	longest                time.Duration
+}
+
+func (p lockPair) text() string {
+	holder := "a transaction without a running statement (the app held the lock)"
+	if p.blocking != "" {
+		holder = cause.Cut(p.blocking, 100)
+	}
+	return fmt.Sprintf("%s× seen: %s waits for %s, locked by %s, up to %.0f ms", cause.Number(float64(p.seen)), cause.Cut(p.waiting, 100), p.row, holder, 1000*p.longest.Seconds())
+}
+
+// lockPairs sums the sampled waits, the most frequent first.
+func lockPairs(v *cause.View) []lockPair {
+	sums := map[lockPair]*lockPair{}
+	for _, f := range v.Input.Facts {
+		var w iikanji.LockWait
+		if f.Topic != iikanji.TopicLockWait || json.Unmarshal([]byte(f.Value), &w) != nil {
+			continue
+		}
+		key := lockPair{waiting: parser.Normalize(w.Waiting, "ON"), blocking: parser.Normalize(w.Blocking, "ON"), row: "a row of " + w.Table + " (" + w.Index + ")"}
+		sum := sums[key]
+		if sum == nil {
+			sum = &lockPair{waiting: key.waiting, blocking: key.blocking, row: key.row}
+			sums[key] = sum
+		}
+		sum.seen += w.Seen
+		sum.longest = max(sum.longest, w.Longest)
+	}
+	var out []lockPair
+	for _, s := range sums {
+		out = append(out, *s)
+	}
+	slices.SortFunc(out, func(a, b lockPair) int {
+		return cmp.Or(cmp.Compare(b.seen, a.seen), strings.Compare(a.waiting+a.blocking+a.row, b.waiting+b.blocking+b.row))
+	})
+	return out
+}

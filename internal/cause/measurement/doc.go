@@ -1,0 +1,2 @@
+// Package measurement has the rules about the measurement itself.
+package measurement

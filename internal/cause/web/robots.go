@@ -1,0 +1,92 @@
+package web
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause"
+)
+
+// robots match the User-Agents by which robots name themselves. Browsers and the
+// libraries of API clients are not among them.
+var robots = []string{
+	`(?i)(bot|crawler|spider)(?:[-_ ./;@()]|$)`,
+	`(?i)(mediapartners|feedfetcher|feedseeker|slurp|archiver|scraper)`,
+}
+
+// leastRobots is the share of the requests, or of their time, from which robots are a
+// finding.
+const leastRobots = 0.05
+
+var robotLoad = cause.Declare(cause.PerWeb, findRobots,
+	cause.Cause{Code: "WEB114", Title: "robots", Of: iikanji.OfCPU, Relieves: cause.AnyLimit,
+		Line:     "bots and crawlers send a large part of the requests",
+		Remedies: []cause.Way{cause.Plan("nginxconf", "refuse user agents", iikanji.RoleWeb)}})
+
+// findRobots reports robots with a large share of the requests or of their time. The
+// target's policy may name more of them than they do themselves.
+func findRobots(v *cause.View) []iikanji.Finding {
+	all, ok := agent(v, "")
+	if !ok || all.Requests == 0 {
+		return nil
+	}
+	matchers := robotPatterns(v)
+	var sum iikanji.AgentUse
+	var used, seen []string
+	for _, f := range v.Input.Facts {
+		if f.Topic != iikanji.TopicAgent || f.Target != v.Self.Name || f.Key == "" {
+			continue
+		}
+		use, _ := cause.Decode[iikanji.AgentUse](f, iikanji.TopicAgent)
+		i := slices.IndexFunc(matchers, func(m *regexp.Regexp) bool { return m.MatchString(f.Key) })
+		if i < 0 {
+			continue
+		}
+		sum.Requests, sum.Took = sum.Requests+use.Requests, sum.Took+use.Took
+		if seen = append(seen, fmt.Sprintf("%s: %s requests", cause.Cut(f.Key, 60), cause.Number(float64(use.Requests)))); !slices.Contains(used, matchers[i].String()) {
+			used = append(used, matchers[i].String())
+		}
+	}
+	requests := float64(sum.Requests) / float64(all.Requests)
+	share := requests
+	if all.Took > 0 {
+		share = max(share, sum.Took.Seconds()/all.Took.Seconds())
+	}
+	if share < leastRobots {
+		return nil
+	}
+	cpu := cause.UsedBy(v.Input.Run, "")
+	f := iikanji.Finding{Code: "WEB114", Where: v.Self.Name, Gain: cause.Between(cpu*share, 0.3, 1),
+		Claim: fmt.Sprintf("robots send %.0f %% of the requests and take %.0f %% of the time", 100*requests, 100*sum.Took.Seconds()/max(all.Took.Seconds(), 1e-9)),
+		Remedies: v.NginxConf("refuse them by their User-Agent with status 503 (availability)",
+			map[string]string{"act": "refuse user agents", "patterns": strings.Join(used, "\n")})}
+	for _, text := range seen[:min(len(seen), 5)] {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
+	}
+	return []iikanji.Finding{f}
+}
+
+// agent is what the access log has of a User-Agent, or of all of them ("").
+func agent(v *cause.View, name string) (iikanji.AgentUse, bool) {
+	for _, f := range v.Input.Facts {
+		if f.Topic == iikanji.TopicAgent && f.Target == v.Self.Name && f.Key == name {
+			return cause.Decode[iikanji.AgentUse](f, iikanji.TopicAgent)
+		}
+	}
+	return iikanji.AgentUse{}, false
+}
+
+// robotPatterns are the expressions for robots: those of the policy, then the usual ones.
+// An expression of the policy that Go does not read is left out.
+func robotPatterns(v *cause.View) []*regexp.Regexp {
+	var out []*regexp.Regexp
+	for _, text := range slices.Concat(v.Input.Target.Policy.Robots, robots) {
+		if m, err := regexp.Compile(text); err == nil {
+			out = append(out, m)
+		}
+	}
+	return out
+}
