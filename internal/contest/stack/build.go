@@ -2,15 +2,11 @@ package stack
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strings"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/process"
@@ -18,35 +14,9 @@ import (
 
 const builder = "build of the source" // process name; a space keeps it apart from services
 
-// sourceSum hashes the names and contents of the files in a service's source folder.
+// sourceSum is a digest of a service's source folder.
 func (f folder) sourceSum(svc *arena.Service) (string, error) {
-	root := f.path(webappDir, svc.Source)
-	h := sha256.New()
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if strings.HasPrefix(d.Name(), ".") && file != root { // .git, editors' swap files
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		content, err := os.Open(file)
-		if err != nil {
-			return err
-		}
-		sum, err := sumOf(content)
-		fmt.Fprintf(h, "%s\x00%s\n", file[len(root):], sum)
-		return errors.Join(err, content.Close())
-	})
-	if err != nil {
-		return "", fmt.Errorf("reading the source of the %s: %w", svc.Name, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
+	return process.SourceSum(f.path(webappDir, svc.Source))
 }
 
 // build builds a service from its current source, whose hash is sum. A rename replaces
@@ -64,9 +34,9 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error
 	if err := f.emptyLog(buildLog); err != nil {
 		return f.full(fmt.Errorf("building the %s: %w", svc.Name, err), "")
 	}
-	_, byGo := goBuildOf(sp.Args, out)
+	_, byGo := process.CompileOnly(sp.Args, out)
 	if byGo {
-		f.offer(svc.Name, sum, out)
+		f.kept().Take(svc.Name, sum, out)
 	}
 	p, err := s.control.Run(ctx, sp)
 	if err != nil {
@@ -78,11 +48,11 @@ func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error
 	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
 		return nil // the build makes no program, as a check of a script's syntax
 	}
-	if err := errors.Join(os.Chmod(out, 0o755), os.Rename(out, f.path(binDir, svc.Name))); err != nil {
+	if err := process.Install(out, f.path(binDir, svc.Name)); err != nil {
 		return fmt.Errorf("building the %s: %w", svc.Name, err)
 	}
-	if byGo {
-		f.keep(svc.Name, sum)
+	if byGo { // a program that cannot be kept only costs the time of a link later
+		_ = f.kept().Keep(svc.Name, sum, f.path(binDir, svc.Name))
 	}
 	return nil
 }
@@ -107,29 +77,12 @@ func (f folder) buildEnv(dir string) []string {
 	return env
 }
 
-const compilerLines = 20
-
-// networkSigns and toolchainSigns match the go command's output when it cannot
-// get modules and when it is too old. An old one cannot even parse "go 1.26.0".
-var (
-	networkSigns   = regexp.MustCompile(`dial tcp|: lookup |disabled by GOPROXY=off|i/o timeout|missing go\.sum entry`)
-	toolchainSigns = regexp.MustCompile(`requires go >= |toolchain not available|invalid go version`)
-)
-
-// buildError makes a *BuildError from the compiler's log.
+// buildError makes a *process.BuildError from the compiler's log.
 func (f folder) buildError(service, dir, log, status string) error {
 	b, _ := f.read(logDir, log)
 	text := string(b)
-	e := &BuildError{Service: service, Source: dir, Log: f.path(logDir, log)}
-	for line := range strings.Lines(text) {
-		if line = printable([]byte(line)); line != "" && !strings.HasPrefix(line, "# ") && len(e.Lines) < compilerLines {
-			e.Lines = append(e.Lines, line)
-		}
-	}
-	if len(e.Lines) == 0 {
-		e.Lines = []string{"the build command: " + status}
-	}
-	e.Network, e.Toolchain = networkSigns.MatchString(text), toolchainSigns.MatchString(text)
+	e := process.NewBuildError(service, dir, text, status, func(line string) string { return printable([]byte(line)) })
+	e.Log, e.Layable = f.path(logDir, log), true
 	return f.full(e, text)
 }
 
@@ -172,7 +125,7 @@ func (s *Stack) programMissing(svc *arena.Service) bool {
 // program is not linked, which takes as long as compiling an app: what only the linker
 // sees, as a missing main, fails the real build, which leaves the running service as it
 // is. Another build command runs as it is, and its program is deleted. If the source
-// does not build, the error is a *BuildError.
+// does not build, the error is a *process.BuildError.
 func (s *Stack) Builder(service string) func(ctx context.Context, dir string) error {
 	svc := s.arena.Service(service)
 	if svc == nil || len(svc.Build) == 0 {
@@ -193,8 +146,8 @@ func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) er
 	if err != nil {
 		return err
 	}
-	if b, ok := goBuildOf(sp.Args, out); ok {
-		sp.Args = append([]string{sp.Path}, b.compileOnly()...)
+	if compile, ok := process.CompileOnly(sp.Args, out); ok {
+		sp.Args = compile
 	}
 	if err := f.emptyLog(checkBuildLog); err != nil {
 		return f.full(fmt.Errorf("trying to build the %s: %w", svc.Name, err), "")

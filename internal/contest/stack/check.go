@@ -160,7 +160,7 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 	err = await(ctx, p, checkWait, func(ctx context.Context) error { return pingScratch(ctx, s.scratchSocketOf(svc)) })
 	var slow *NotReadyError
 	switch {
-	case errors.Is(err, errDied):
+	case errors.Is(err, process.ErrEnded):
 		lines := s.dir.tail(checkDatabaseLog, 0)
 		if len(lines) == 0 {
 			lines = []string{p.Status}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -126,7 +127,7 @@ func TestBuildIn(t *testing.T) {
 	must(t, s.Builder(app)(t.Context(), dir))
 	leavesNothing(t, s)
 	must(t, os.WriteFile(filepath.Join(dir, "further.go"), []byte("package main\n\nfunc f() int { return \"\" }\n"), 0o644))
-	var build *BuildError
+	var build *process.BuildError
 	err = s.Builder(app)(t.Context(), dir)
 	if !errors.As(err, &build) || build.Source != dir || !slices.ContainsFunc(build.Lines, func(l string) bool { return strings.HasPrefix(l, "./further.go:3:") }) {
 		t.Errorf("error: %v", err)
@@ -148,7 +149,7 @@ func TestBuildLinksNothing(t *testing.T) {
 	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), "func main()", "func entry()", 1)), 0o644))
 	must(t, s.Builder(app)(t.Context(), s.Source(app)))
 	leavesNothing(t, s)
-	var build *BuildError
+	var build *process.BuildError
 	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) || !strings.Contains(err.Error(), "function main is undeclared") {
 		t.Errorf("a program without main: %v", err)
 	}

@@ -243,7 +243,7 @@ func TestReadProc(t *testing.T) {
 	if err != nil || got.Parent != os.Getpid() || got.Started == 0 || !got.Alive(host.Local{}) {
 		t.Errorf("%+v %v", got, err)
 	}
-	if name := nameOf(got.PID); name != "a) R 1 (b" {
+	if name := got.Name; name != "a) R 1 (b" {
 		t.Errorf("name %q", name)
 	}
 	if _, err := hostproc.ReadStat(host.Local{}, 1<<30); !errors.Is(err, os.ErrNotExist) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // writeForTest writes a file and removes it at the test's end.
@@ -165,7 +167,7 @@ func TestRestartFor(t *testing.T) {
 		t.Errorf("page: %q", got)
 	}
 	must(t, os.WriteFile(file, append(old, "\nfunc"...), 0o644))
-	var build *BuildError
+	var build *process.BuildError
 	if err := s.RestartFor(t.Context(), app); !errors.As(err, &build) {
 		t.Errorf("error: %v", err)
 	}

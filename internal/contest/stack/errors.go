@@ -102,33 +102,6 @@ func (e *DiskFullError) Hints() []string {
 	return []string{"make room there, or choose a folder on another disk with --dir"}
 }
 
-// A BuildError means that the app does not build.
-type BuildError struct {
-	Service string
-	Source  string
-	Lines   []string // compiler output
-	Log     string   // file with the whole output
-	// Network: modules are missing from the module cache and could not be fetched.
-	Network bool
-	// Toolchain: go.mod requires a newer Go than the installed one.
-	Toolchain bool
-}
-
-func (e *BuildError) Error() string {
-	return withLines(fmt.Sprintf("building the %s in %s", e.Service, e.Source), e.Lines)
-}
-
-// Hints names the source folder, or the command that fetches modules.
-func (e *BuildError) Hints() []string {
-	if e.Toolchain {
-		return []string{"the Go toolchain is older than " + e.Source + "/go.mod requires: install a newer one from https://go.dev/dl/"}
-	}
-	if e.Network {
-		return []string{"the app's modules are not in the module cache: run go mod download in " + e.Source + " once with a network"}
-	}
-	return []string{"edit " + e.Source + ", or restore the arena's source with --fresh"}
-}
-
 // A DiedError means that a service ended although the stack did not stop it.
 type DiedError struct {
 	Service string

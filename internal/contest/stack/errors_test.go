@@ -23,7 +23,7 @@ import (
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
-var _ = []interface{ Hints() []string }{&BusyError{}, &MissingError{}, &PortError{}, &DiskFullError{}, &BuildError{},
+var _ = []interface{ Hints() []string }{&BusyError{}, &MissingError{}, &PortError{}, &DiskFullError{}, &process.BuildError{},
 	&DiedError{}, &NotReadyError{}, &ConfigError{}, &ReachError{}, &ForeignDirError{}}
 
 // take listens on a port that a service is going to use.
@@ -117,7 +117,7 @@ func TestBuildFails(t *testing.T) {
 	good, err := os.ReadFile(main)
 	must(t, err)
 	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), `"hello"`, `hello`, 1)), 0o644))
-	var b *BuildError
+	var b *process.BuildError
 	if err := s.Rebuild(t.Context(), app); !errors.As(err, &b) || !strings.Contains(err.Error(), "main.go:18:18: undefined: hello") || b.Network {
 		t.Fatalf("error: %v", err)
 	}
@@ -159,7 +159,7 @@ func TestBuildOffline(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -modcacherw"))
 	_, err := Up(t.Context(), tiny(), Options{Dir: openDir(t)})
-	var b *BuildError
+	var b *process.BuildError
 	if !errors.As(err, &b) || !b.Network || !strings.Contains(b.Hints()[0], "go mod download") {
 		t.Errorf("error: %v", err)
 	}
@@ -178,7 +178,7 @@ func TestBuildOldGo(t *testing.T) {
 	a := tiny()
 	a.Files.(fstest.MapFS)["go/go.mod"] = &fstest.MapFile{Data: []byte("module tiny\n\ngo 1.999.0\n")}
 	_, err := Up(t.Context(), a, Options{Dir: openDir(t)})
-	var b *BuildError
+	var b *process.BuildError
 	if !errors.As(err, &b) || !b.Toolchain || !strings.Contains(b.Hints()[0], "newer") {
 		t.Errorf("error: %v", err)
 	}
@@ -266,7 +266,7 @@ func TestDatabaseDies(t *testing.T) {
 // TestNotReady has an app that never listens.
 func TestNotReady(t *testing.T) {
 	p := &process.Child{Name: app, Done: make(chan struct{})}
-	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return get(ctx, "tcp", "127.0.0.1:1", "/") })
+	err := await(t.Context(), p, 30*time.Millisecond, func(ctx context.Context) error { return process.Ready{URL: "http://127.0.0.1:1/"}.Once(ctx) })
 	var slow *NotReadyError
 	if !errors.As(err, &slow) || !errors.Is(err, unix.ECONNREFUSED) {
 		t.Errorf("error: %v", err)

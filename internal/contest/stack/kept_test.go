@@ -65,10 +65,10 @@ func TestKept(t *testing.T) {
 	must(t, err)
 	whole := sha256.Sum256(edited)
 	for path, wrong := range map[string][]byte{
-		s.dir.kept(app, sum)[0]:                              original[:len(original)/2],
-		s.dir.keptAs(app, sum, hex.EncodeToString(whole[:])): edited,
+		s.dir.kept().Kept(app, sum)[0]:                            original[:len(original)/2],
+		s.dir.kept().Path(app, sum, hex.EncodeToString(whole[:])): edited,
 	} {
-		for _, path := range s.dir.kept(app, sum) {
+		for _, path := range s.dir.kept().Kept(app, sum) {
 			must(t, os.Remove(path))
 		}
 		must(t, os.WriteFile(path, wrong, 0o755))
@@ -92,32 +92,11 @@ func TestKept(t *testing.T) {
 		edit(greeting)
 		rebuilt()
 	}
-	if n := len(s.dir.kept(app, "*")); n != mostKept {
+	if n := len(s.dir.kept().Kept(app, "*")); n != mostKept {
 		t.Errorf("%d programs are kept, want the latest %d", n, mostKept)
 	}
 	edit("hello")
 	if rebuilt(); !bytes.Equal(program(), original) {
 		t.Error("the first source is another program now")
-	}
-}
-
-// TestCompileOnly: the trial build compiles with the flags of the build, and has no
-// program to link. Other commands run as they are.
-func TestCompileOnly(t *testing.T) {
-	for args, want := range map[string]string{
-		"build -mod=readonly -buildvcs=false -o OUT .": `list -export -f {{""}} -mod=readonly -buildvcs=false .`,
-		"build -o OUT main.go":                         `list -export -f {{""}} main.go`,
-		"build -tags=x ./cmd/app -o OUT":               `list -export -f {{""}} -tags=x ./cmd/app`,
-	} {
-		b, ok := goBuildOf(strings.Fields("/usr/bin/go "+args), "OUT")
-		if got := strings.Join(b.compileOnly(), " "); !ok || got != want {
-			t.Errorf("%s: %q, want %q", args, got, want)
-		}
-	}
-	for _, c := range [][2]string{{"/usr/bin/go", "run -o OUT ."}, {"/usr/bin/go", "build ."}, {"/usr/bin/go", "build -o other ."}, {"/usr/bin/go", "build . -o"},
-		{"/usr/bin/make", "build -o OUT"}, {"/usr/bin/go", ""}} {
-		if b, ok := goBuildOf(strings.Fields(c[0]+" "+c[1]), "OUT"); ok {
-			t.Errorf("%s is read as %+v", c, b)
-		}
 	}
 }

@@ -101,8 +101,8 @@ func freePort(next *int, low, high int, not func(int) bool) (int, bool) {
 }
 
 func portError(service string, port int) error {
-	pid, _ := listener(port)
-	return &PortError{Service: service, Port: port, PID: pid, Program: nameOf(pid)}
+	pid, name, _ := process.Listener(port)
+	return &PortError{Service: service, Port: port, PID: pid, Program: name}
 }
 
 // lostPort reports whether a service's last log lines mean that its port is taken.
@@ -121,9 +121,10 @@ func lostPort(tail []string) bool {
 // noticed yet.
 func ownPort(service string, port, root int) error {
 	var pid int
+	var name string
 	for range 3 { // a socket may close between the two reads of /proc
 		var listens bool
-		if pid, listens = listener(port); !listens || pid == root {
+		if pid, name, listens = process.Listener(port); !listens || pid == root {
 			return nil // if the port has no listener any more, the next poll fails
 		}
 		if pid != 0 {
@@ -138,7 +139,7 @@ func ownPort(service string, port, root int) error {
 			return nil
 		}
 	}
-	return &PortError{Service: service, Port: port, PID: pid, Program: nameOf(pid)}
+	return &PortError{Service: service, Port: port, PID: pid, Program: name}
 }
 
 // visible reports whether the open files of a process can be read.

@@ -11,9 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
-	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/hostproc"
-	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
@@ -55,7 +52,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 		return fmt.Errorf("reloading the %s: it does not run (%s)", svc.Name, master.Status)
 	default:
 	}
-	old := childrenOf(master.PID)
+	old := process.Children(master.PID)
 	from := map[string]int64{}
 	for _, log := range []string{svc.LogFile("error"), svc.Output} {
 		from[log] = s.dir.size(log)
@@ -63,11 +60,11 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 	if err := s.control.Signal(ctx, svc.Name, unix.SIGHUP); err != nil {
 		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
 	}
-	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.PID, old, from) })
+	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.ID, old, from) })
 	if err == nil {
 		err = await(ctx, master, svc.Ready.Wait, s.readiness(svc, master))
 	}
-	if err == errDied {
+	if errors.Is(err, process.ErrEnded) {
 		return s.died(svc.Name, svc.Output, from[svc.Output], master.Status)
 	}
 	if slow, ok := err.(*NotReadyError); ok {
@@ -80,7 +77,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 // not visible to a test of the config (another key of a shared zone, an address
 // in use). For these the master keeps its old workers and logs the error. The
 // keys of from are the logs, its values the offsets at which the reload began.
-func (s *Stack) reloaded(svc *arena.Service, master int, old []process.ID, from map[string]int64) error {
+func (s *Stack) reloaded(svc *arena.Service, master process.ID, old []process.ID, from map[string]int64) error {
 	for log, begin := range from {
 		tail := s.dir.tail(log, begin)
 		// nginx retries an address that is in use before it gives up.
@@ -88,45 +85,5 @@ func (s *Stack) reloaded(svc *arena.Service, master int, old []process.ID, from 
 			return &ConfigError{Service: svc.Name, Path: s.dir.path(confDir, svc.MainConfig()), Lines: tail}
 		}
 	}
-	if !slices.ContainsFunc(childrenOf(master), func(p process.ID) bool { return !slices.Contains(old, p) }) {
-		return fmt.Errorf("process %d has no new workers yet", master)
-	}
-	listens, err := listeners()
-	if err != nil {
-		return err
-	}
-	for _, p := range old {
-		if p.Alive() && holds(p.PID, listens) {
-			return fmt.Errorf("the old worker %d still takes connections", p.PID)
-		}
-	}
-	return nil
-}
-
-// childrenOf lists the running processes whose parent is pid.
-func childrenOf(pid int) (of []process.ID) {
-	all, _ := hostproc.Stats(host.Local{}) // none: no process can be seen
-	for _, p := range all {
-		if p.Parent == pid && !p.Ended() {
-			of = append(of, process.ID{PID: p.PID, Start: p.Started})
-		}
-	}
-	return of
-}
-
-// listeners returns the inodes of all listening sockets of this machine.
-func listeners() (map[uint64]bool, error) {
-	tcp, err := hoststat.Listening(host.Local{})
-	local, err2 := hoststat.ListeningUnix(host.Local{})
-	if err := errors.Join(err, err2); err != nil {
-		return nil, fmt.Errorf("listing the sockets that listen: %w", err)
-	}
-	inodes := map[uint64]bool{}
-	for _, s := range tcp {
-		inodes[s.Inode] = true
-	}
-	for _, s := range local {
-		inodes[s.Inode] = true
-	}
-	return inodes, nil
+	return process.Reloaded(master, old)
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -57,7 +58,7 @@ func TestReload(t *testing.T) {
 				return
 			default:
 			}
-			if err := get(t.Context(), "tcp", s.Places().Service(nginx).Address, "/"); err != nil && refused == nil {
+			if err := (process.Ready{URL: "http://" + s.Places().Service(nginx).Address + "/"}).Once(t.Context()); err != nil && refused == nil {
 				refused = err
 			}
 		}

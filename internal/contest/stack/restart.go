@@ -86,7 +86,7 @@ func (s *Stack) RestartFor(ctx context.Context, service string) error {
 }
 
 // Rebuild builds a service from its current source, if it has one, and restarts
-// it. If the build fails, the error is a *BuildError and the running service is
+// it. If the build fails, the error is a *process.BuildError and the running service is
 // left unchanged.
 func (s *Stack) Rebuild(ctx context.Context, service string) error {
 	s.act.Lock()
@@ -152,7 +152,7 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process.Child, 
 	}
 	var slow *NotReadyError
 	switch {
-	case errors.Is(err, errDied):
+	case errors.Is(err, process.ErrEnded):
 		return nil, s.died(svc.Name, svc.Output, from, p.Status)
 	case errors.As(err, &slow):
 		slow.Log = s.dir.path(logDir, svc.Output)
@@ -237,7 +237,7 @@ func (s *Stack) died(name, log string, from int64, status string) error {
 func (s *Stack) portLost(svc *arena.Service) int {
 	p := s.places.Service(svc.Name)
 	for _, name := range svc.Ports {
-		if _, listens := listener(p.Ports[name]); listens {
+		if _, _, listens := process.Listener(p.Ports[name]); listens {
 			return p.Ports[name]
 		}
 	}

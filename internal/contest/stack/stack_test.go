@@ -171,7 +171,7 @@ func nothingRuns(t testing.TB, dir string) {
 		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
 		exe, _ := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.PID))
 		if p.State != 'Z' && p.PID != os.Getpid() && (within(p.PID, dir) || strings.Contains(string(args), dir) || strings.HasPrefix(exe, dir)) {
-			t.Errorf("process %d (%s) is left: %q", p.PID, nameOf(p.PID), args)
+			t.Errorf("process %d (%s) is left: %q", p.PID, p.Name, args)
 		}
 	}
 }

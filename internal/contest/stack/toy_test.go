@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -180,7 +181,7 @@ func (up toyUp) builds(t *testing.T, s *Stack) {
 	good, err := os.ReadFile(file)
 	must(t, err)
 	must(t, os.WriteFile(file, append([]byte("sub {\n"), good...), 0o644))
-	var build *BuildError
+	var build *process.BuildError
 	if err := s.RestartFor(t.Context(), "waiter"); !errors.As(err, &build) || build.Service != "waiter" || !strings.Contains(err.Error(), "waiter.pl") {
 		t.Errorf("error: %v", err)
 	}

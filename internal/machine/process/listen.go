@@ -1,11 +1,15 @@
 package process
 
 import (
+	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 )
 
@@ -125,4 +129,48 @@ func (l Listen) at(address string) bool {
 		return own.IsLoopback()
 	}
 	return err == nil && ip.Unmap() == own
+}
+
+// listeners are the inodes of all listening sockets of this machine.
+func listeners() (map[uint64]bool, error) {
+	tcp, err := hoststat.Listening(host.Local{})
+	local, err2 := hoststat.ListeningUnix(host.Local{})
+	if err := errors.Join(err, err2); err != nil {
+		return nil, fmt.Errorf("listing the sockets that listen: %w", err)
+	}
+	inodes := map[uint64]bool{}
+	for _, s := range tcp {
+		inodes[s.Inode] = true
+	}
+	for _, s := range local {
+		inodes[s.Inode] = true
+	}
+	return inodes, nil
+}
+
+// holds reports whether a process has one of the sockets open.
+func holds(pid int, inodes map[uint64]bool) bool {
+	return slices.ContainsFunc(hoststat.SocketsOf(host.Local{}, pid), func(inode uint64) bool { return inodes[inode] })
+}
+
+// Listener finds a process that listens on a TCP port of this machine. pid is 0 if no such
+// process can be seen, for example another user's; name is its short name.
+func Listener(port int) (pid int, name string, listens bool) {
+	inodes := map[uint64]bool{}
+	list, _ := hoststat.Listening(host.Local{}) // none: no socket can be seen
+	for _, s := range list {
+		if int(s.Local.Port()) == port {
+			inodes[s.Inode] = true
+		}
+	}
+	if len(inodes) == 0 {
+		return 0, "", false
+	}
+	all, _ := hostproc.Stats(host.Local{}) // none: the process cannot be seen
+	for _, p := range all {
+		if holds(p.PID, inodes) {
+			return p.PID, p.Name, true
+		}
+	}
+	return 0, "", true
 }

@@ -7,19 +7,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -27,26 +23,26 @@ import (
 // of each program, so that the undoing of a source edit restores the program to
 // the byte, whoever built it and with which flags.
 type builds struct {
-	dir string
-	mu  sync.Mutex
-	now map[string]string // digest of the source that the program is of, by program
-	ran map[string]string // digest of the source at a service's last start, by service
+	kept process.Programs
+	mu   sync.Mutex
+	now  map[string]string // digest of the source that the program is of, by program
+	ran  map[string]string // digest of the source at a service's last start, by service
 }
 
 func newBuilds(dir string) *builds {
-	return &builds{dir: filepath.Join(dir, "programs"), now: map[string]string{}, ran: map[string]string{}}
+	return &builds{kept: process.Programs{Dir: filepath.Join(dir, "programs")}, now: map[string]string{}, ran: map[string]string{}}
 }
 
-// copyOf is where the program of a source is kept.
-func (b *builds) copyOf(program, source string) string {
-	sum := sha256.Sum256([]byte(program + "\x00" + source))
-	return filepath.Join(b.dir, hex.EncodeToString(sum[:])[:24])
+// keptName is the name of a program's kept copies.
+func keptName(program string) string {
+	sum := sha256.Sum256([]byte(program))
+	return hex.EncodeToString(sum[:])[:24]
 }
 
 // start takes down the source at the begin: the program that runs is taken to be
 // built from it, unless an earlier run of iikanji kept another one for it.
 func (b *builds) start(r *running) error {
-	sum, err := sourceSum(r.App.Source)
+	sum, err := process.SourceSum(r.App.Source)
 	if err != nil {
 		return err
 	}
@@ -66,7 +62,7 @@ func (s *Subject) restartTwins(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
 		return nil
 	}
-	sum, err := sourceSum(r.App.Source)
+	sum, err := process.SourceSum(r.App.Source)
 	if err != nil {
 		return err
 	}
@@ -98,41 +94,6 @@ func (b *builds) runs(service, source string) bool {
 	return b.ran[service] == source
 }
 
-// sourceSum is a digest of the names and contents of a folder's files, without
-// those whose names begin with a dot.
-func sourceSum(dir string) (string, error) {
-	h := sha256.New()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if !d.Type().IsRegular() {
-			return nil
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		own := sha256.New()
-		if _, err := io.Copy(own, f); err != nil {
-			return err
-		}
-		fmt.Fprintf(h, "%s\x00%x\n", path[len(dir):], own.Sum(nil))
-		return nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("reading the source in %s: %w", dir, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
 // buildable reports whether the program of an app can be made from its source.
 func (s *Subject) buildable(service *target.Service) bool {
 	return service.App.Source != "" && service.Program != "" && (service.App.Build != "" || service.Engine == iikanji.EngineGo)
@@ -146,17 +107,18 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 	b := s.builds
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	sum, err := sourceSum(r.App.Source)
+	sum, err := process.SourceSum(r.App.Source)
 	if err != nil || sum == b.now[r.Program] {
 		return err
 	}
-	if err := keep(r.Program, b.copyOf(r.Program, b.now[r.Program])); err != nil {
-		return err
+	name := keptName(r.Program)
+	if len(b.kept.Kept(name, b.now[r.Program])) == 0 {
+		if err := b.kept.Keep(name, b.now[r.Program], r.Program); err != nil {
+			return err
+		}
 	}
-	kept := b.copyOf(r.Program, sum)
-	if _, err := os.Stat(kept); err == nil {
-		err = replace(kept, r.Program)
-		if err == nil {
+	if tmp := unfinished(r.Program); b.kept.Take(name, sum, tmp) {
+		if err = process.Install(tmp, r.Program); err == nil {
 			b.now[r.Program] = sum
 		}
 		return err
@@ -177,7 +139,7 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
 		return nil
 	}
-	sum, err := sourceSum(r.App.Source)
+	sum, err := process.SourceSum(r.App.Source)
 	if err != nil {
 		return err
 	}
@@ -200,8 +162,7 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 func (b *builds) keeps(program, source string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	_, err := os.Stat(b.copyOf(program, source))
-	return err == nil && b.now[program] != source
+	return b.now[program] != source && len(b.kept.Kept(keptName(program), source)) > 0
 }
 
 // make builds the program in its place.
@@ -209,10 +170,10 @@ func (s *Subject) make(ctx context.Context, r *running) error {
 	if r.App.Build != "" {
 		return s.shell(ctx, r, r.App.Source, r.App.Build)
 	}
-	tmp := filepath.Join(filepath.Dir(r.Program), "."+filepath.Base(r.Program)+".iikanji")
+	tmp := unfinished(r.Program)
 	err := s.goBuild(ctx, r, r.App.Source, tmp)
 	if err == nil {
-		err = replace(tmp, r.Program)
+		return process.Install(tmp, r.Program)
 	}
 	if e := os.Remove(tmp); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = errors.Join(err, e)
@@ -220,31 +181,34 @@ func (s *Subject) make(ctx context.Context, r *running) error {
 	return err
 }
 
+// unfinished is where a program is made that then takes the place of another one.
+func unfinished(program string) string {
+	return filepath.Join(filepath.Dir(program), "."+filepath.Base(program)+".iikanji")
+}
+
 // compile compiles a copy of the source, to prove that it does. It links no program: what
 // only the linker sees fails the real build, which leaves the program as it is.
 func (s *Subject) compile(ctx context.Context, r *running, dir string) error {
-	if r.Engine == iikanji.EngineGo {
-		return s.goCommand(ctx, r, dir, "list", "-export", "-f", `{{""}}`)
+	if words, ok := process.CompileOnly(goWords(r, os.DevNull), os.DevNull); ok && r.Engine == iikanji.EngineGo {
+		return s.goCommand(ctx, r, dir, words)
 	}
 	return nil // an interpreter reads the source at the start, and the health shows its errors
 }
 
-// A BuildError is a source that does not compile.
-type BuildError struct{ Source, Output string }
-
-func (e *BuildError) Error() string {
-	return fmt.Sprintf("building %s: %s", e.Source, e.Output)
+// goWords is the go command that builds the program of an app.
+func goWords(r *running, out string) []string {
+	return []string{"go", "build", "-buildvcs=false", "-o", out, cmp.Or(r.App.Package, ".")}
 }
 
 // goBuild builds the program of a folder of source. The owner of the source can write
 // neither the program nor its folder.
 func (s *Subject) goBuild(ctx context.Context, r *running, dir, out string) error {
-	as, _, err := ownerOf(r.App.Source)
+	as, _, err := process.OwnerOf(r.App.Source)
 	if err != nil {
 		return fmt.Errorf("building %s: %w", r.Name, err)
 	}
 	if as == nil {
-		return s.goCommand(ctx, r, dir, "build", "-o", out)
+		return s.goCommand(ctx, r, dir, goWords(r, out))
 	}
 	tmp, err := os.MkdirTemp("", "iikanji-build")
 	if err != nil {
@@ -255,114 +219,39 @@ func (s *Subject) goBuild(ctx context.Context, r *running, dir, out string) erro
 		return fmt.Errorf("building %s: %w", r.Name, err)
 	}
 	own := filepath.Join(tmp, "program")
-	if err := s.goCommand(ctx, r, dir, "build", "-o", own); err != nil {
+	if err := s.goCommand(ctx, r, dir, goWords(r, own)); err != nil {
 		return err
 	}
-	return copyFile(own, out)
+	_, err = process.CopyFile(own, out)
+	return err
 }
 
 // goCommand runs the go command with the app's package in a folder of source, as the
 // owner of the source: a source that another user can write must not run code as root.
-func (s *Subject) goCommand(ctx context.Context, r *running, dir string, args ...string) error {
+func (s *Subject) goCommand(ctx context.Context, r *running, dir string, words []string) error {
 	gobin, err := exec.LookPath("go")
 	if err != nil {
 		return fmt.Errorf("building %s: the go command is not in PATH: %w", r.Name, err)
 	}
-	as, env, err := ownerOf(r.App.Source)
+	as, env, err := process.OwnerOf(r.App.Source)
 	if err != nil {
 		return fmt.Errorf("building %s: %w", r.Name, err)
 	}
-	return s.exec(ctx, dir, host.Command{Path: gobin, Args: append(args, "-buildvcs=false", cmp.Or(r.App.Package, ".")), Dir: dir, As: as,
+	return s.exec(ctx, r, host.Command{Path: gobin, Args: words[1:], Dir: dir, As: as,
 		Env: append(env, "GOTOOLCHAIN=local", "PWD="+dir)})
 }
 
-// ownerOf is the user that owns a folder, with an environment for its commands;
-// nil and the own environment for the user of this process.
-func ownerOf(dir string) (*syscall.Credential, []string, error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok || os.Geteuid() != 0 || st.Uid == 0 {
-		return nil, os.Environ(), nil
-	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
-	if u, err := user.LookupId(strconv.Itoa(int(st.Uid))); err == nil {
-		env = append(env, "HOME="+u.HomeDir, "USER="+u.Username)
-	} else {
-		env = append(env, "HOME="+dir)
-	}
-	for _, name := range []string{"GOPROXY", "GOFLAGS", "GONOSUMDB", "GOPRIVATE", "GONOSUMCHECK", "GOSUMDB"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env = append(env, name+"="+v)
-		}
-	}
-	return &syscall.Credential{Uid: st.Uid, Gid: st.Gid}, env, nil
-}
-
 func (s *Subject) shell(ctx context.Context, r *running, dir, text string) error {
-	return s.exec(ctx, r.App.Source, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Dir: dir, Env: os.Environ()})
+	return s.exec(ctx, r, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Dir: dir, Env: os.Environ()})
 }
 
-func (s *Subject) exec(ctx context.Context, source string, c host.Command) error {
+func (s *Subject) exec(ctx context.Context, r *running, c host.Command) error {
 	res, err := s.host.Exec(ctx, c)
 	if err != nil {
-		return fmt.Errorf("building %s: %w", source, err)
+		return fmt.Errorf("building %s: %w", r.App.Source, err)
 	}
 	if res.Status != 0 {
-		return &BuildError{source, firstLines(res.Output)}
-	}
-	return nil
-}
-
-// keep copies a program, if it is not kept yet.
-func keep(program, to string) error {
-	if _, err := os.Stat(to); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return fmt.Errorf("keeping a copy of %s: %w", program, err)
-	}
-	return copyFile(program, to)
-}
-
-// replace puts a copy of a file in the place of a program. The running program
-// keeps the old file.
-func replace(from, program string) error {
-	tmp := program + ".iikanji-new"
-	if err := copyFile(from, tmp); err != nil {
-		return err
-	}
-	if info, err := os.Stat(program); err == nil { // owner and mode stay
-		if st, ok := info.Sys().(*syscall.Stat_t); ok {
-			_ = os.Chown(tmp, int(st.Uid), int(st.Gid)) // only root may
-		}
-		if err := os.Chmod(tmp, info.Mode().Perm()); err != nil {
-			return fmt.Errorf("replacing %s: %w", program, err)
-		}
-	}
-	if err := os.Rename(tmp, program); err != nil {
-		return fmt.Errorf("replacing %s: %w", program, err)
-	}
-	return nil
-}
-
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o755)
-	if err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
-	}
-	if _, err = io.Copy(out, in); err == nil {
-		err = out.Sync()
-	}
-	if err = errors.Join(err, out.Close()); err != nil {
-		return fmt.Errorf("copying %s: %w", from, err)
+		return process.NewBuildError(r.Name, c.Dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), func(line string) string { return firstLines([]byte(line)) })
 	}
 	return nil
 }

@@ -93,8 +93,8 @@ func TestCompile(t *testing.T) {
 			}
 		}
 		err := s.compile(t.Context(), r, dir)
-		var build *BuildError
-		if want == "" && err != nil || want != "" && (!errors.As(err, &build) || !strings.Contains(build.Output, want)) {
+		var build *process.BuildError
+		if want == "" && err != nil || want != "" && (!errors.As(err, &build) || !strings.Contains(strings.Join(build.Lines, " "), want)) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 		if files, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(files) != 2 {
@@ -102,7 +102,7 @@ func TestCompile(t *testing.T) {
 		}
 	}
 	err := s.goBuild(t.Context(), r, dir, filepath.Join(t.TempDir(), "program"))
-	if build := (*BuildError)(nil); !errors.As(err, &build) {
+	if build := (*process.BuildError)(nil); !errors.As(err, &build) {
 		t.Errorf("a build: %v", err)
 	}
 }

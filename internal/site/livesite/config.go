@@ -118,57 +118,17 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 	if p == nil {
 		return &NotRunningError{service, "its process, which has ended"}
 	}
-	old := map[int]uint64{}
-	before, err := process.ReadMachine(s.host)
-	if err != nil {
-		return err
-	}
-	for _, w := range before.Children(p.PID) {
-		old[w.PID] = w.Started
-	}
+	old := process.Children(p.PID)
 	if err := s.host.Signal(p.PID, syscall.SIGHUP); err != nil {
 		return fmt.Errorf("reloading service %s: %w", service, err)
 	}
-	for end := time.Now().Add(reloadWait); ; {
-		last := s.reloaded(p, old)
-		if last == nil {
-			return s.await(ctx, r)
-		}
-		if time.Now().After(end) {
-			return &NotReadyError{service, reloadWait, last, r.Logs.Error}
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(5 * time.Millisecond):
-		}
+	err := process.Await(ctx, reloadWait, reloadWait, nil, func(context.Context) error { return process.Reloaded(p.ID(), old) })
+	var slow *process.SlowError
+	if errors.As(err, &slow) {
+		return &NotReadyError{service, reloadWait, slow.Last, r.Logs.Error}
 	}
-}
-
-// reloaded returns an error that names what is missing: new workers, or the end
-// of the old ones' listening.
-func (s *Subject) reloaded(p *process.Process, old map[int]uint64) error {
-	m, err := process.ReadMachine(s.host)
 	if err != nil {
 		return err
 	}
-	if m.Processes[p.PID] == nil {
-		return errors.New("nginx has ended")
-	}
-	fresh := false
-	for _, w := range m.Children(p.PID) {
-		if old[w.PID] != w.Started {
-			fresh = true
-			continue
-		}
-		for _, l := range m.Listens {
-			if slices.Contains(l.PIDs, w.PID) {
-				return fmt.Errorf("the old worker %d still accepts connections", w.PID)
-			}
-		}
-	}
-	if !fresh {
-		return errors.New("there are no new workers yet")
-	}
-	return nil
+	return s.await(ctx, r)
 }

@@ -3,7 +3,6 @@ package livesite
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -62,26 +62,22 @@ func (s *Subject) Ask(ctx context.Context, service *target.Service) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	switch {
-	case h.URL != "":
-		_, err := get(ctx, h.URL, "")
-		return err
-	case h.TCP != "":
-		return dial(ctx, s.host, "tcp", h.TCP)
-	case h.Unix != "":
-		return dial(ctx, s.host, "unix", h.Unix)
-	case h.SQL:
-		return s.selectOne(ctx, service)
-	}
-	return nil
+	return s.ready(service, h).Once(ctx)
 }
 
-func dial(ctx context.Context, h host.Host, network, address string) error {
-	conn, err := h.Dial(ctx, network, address)
-	if err != nil {
-		return err
+// ready is the question of a service's health.
+func (s *Subject) ready(service *target.Service, h target.Health) process.Ready {
+	switch {
+	case h.URL != "":
+		return process.Ready{URL: h.URL, Below: http.StatusInternalServerError}
+	case h.TCP != "":
+		return process.Ready{Network: "tcp", Address: h.TCP}
+	case h.Unix != "":
+		return process.Ready{Network: "unix", Address: h.Unix}
+	case h.SQL:
+		return process.Ready{Ask: func(ctx context.Context) error { return s.selectOne(ctx, service) }}
 	}
-	return conn.Close()
+	return process.Ready{}
 }
 
 // AskSite asks once whether the site answers at its URL. Where a service of the site
@@ -91,11 +87,14 @@ func (s *Subject) AskSite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, onePage)
 	defer cancel()
 	address := s.frontAddress()
-	status, err := get(ctx, s.URL(), address)
+	status, err := process.Page(ctx, s.URL(), "tcp", address)
 	if rest, plain := strings.CutPrefix(s.URL(), "http://"); err == nil && plain && status == http.StatusBadRequest {
-		if tls, err := get(ctx, "https://"+rest, address); err == nil && tls != http.StatusBadRequest {
+		if tls, err := process.Page(ctx, "https://"+rest, "tcp", address); err == nil && tls != http.StatusBadRequest {
 			return &OverTLSError{"https://" + rest}
 		}
+	}
+	if err == nil && status >= http.StatusInternalServerError {
+		err = fmt.Errorf("%s: %d %s", s.URL(), status, http.StatusText(status))
 	}
 	return err
 }
@@ -128,31 +127,6 @@ func (s *Subject) frontAddress() string {
 	return ""
 }
 
-// get expects an answer below 500, and returns its status. The certificate of a site is not
-// checked: what counts is whether it answers. The connection goes to an address, unless
-// it is "".
-func get(ctx context.Context, url, address string) (status int, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return 0, err
-	}
-	t := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // also ignores the environment's proxy
-	if address != "" {
-		t.DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, address)
-		}
-	}
-	res, err := t.RoundTrip(req)
-	if err != nil {
-		return 0, err
-	}
-	defer res.Body.Close()
-	if res.StatusCode >= http.StatusInternalServerError {
-		return res.StatusCode, fmt.Errorf("%s: %s", url, res.Status)
-	}
-	return res.StatusCode, nil
-}
-
 func (s *Subject) selectOne(ctx context.Context, service *target.Service) error {
 	login, err := s.login(service)
 	if err != nil {
@@ -173,30 +147,28 @@ func (s *Subject) selectOne(ctx context.Context, service *target.Service) error 
 
 // await asks until the service answers, its process ends or the time is over.
 func (s *Subject) await(ctx context.Context, r *running) error {
-	limit := waitOf(r.Service)
 	began := time.Now()
-	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
+	err := process.Await(ctx, waitOf(r.Service), onePage, nil, func(ctx context.Context) error {
 		last := s.Ask(ctx, r.Service)
 		if last == nil {
-			if last = s.refind(r); last == nil {
-				last = r.isAgain()
-			}
-			if last == nil {
-				return nil
-			}
+			last = s.refind(r)
 		}
-		if why, ended := r.ended(); ended {
-			return &NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), fmt.Errorf("its process has ended: %s", why), r.Logs.Output}
+		if last == nil {
+			last = r.isAgain()
 		}
-		if time.Since(began) > limit {
-			return &NotReadyError{r.Name, limit, last, r.Logs.Output}
+		if why, ended := r.ended(); last != nil && ended {
+			return process.Final(&NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), fmt.Errorf("its process has ended: %s", why), r.Logs.Output})
 		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for service %s: %w", r.Name, errors.Join(context.Cause(ctx), last))
-		case <-time.After(pause):
-		}
+		return last
+	})
+	var slow *process.SlowError
+	switch {
+	case errors.As(err, &slow):
+		return &NotReadyError{r.Name, slow.Waited, slow.Last, r.Logs.Output}
+	case err != nil && ctx.Err() != nil:
+		return fmt.Errorf("waiting for service %s: %w", r.Name, err)
 	}
+	return err
 }
 
 // ended reports how a process that iikanji started has ended. A daemon's first

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -125,25 +124,16 @@ func (s *Subject) bySignal(ctx context.Context, r *running, sig syscall.Signal) 
 	if p == nil || !p.Alive(s.host) {
 		return &NotRunningError{r.Name, "its process, which has ended"}
 	}
-	m, err := process.ReadMachine(s.host)
-	if err != nil {
-		return err
-	}
-	old := m.Children(p.PID)
+	old := process.Children(p.PID)
 	if err := s.host.Signal(p.PID, sig); err != nil {
 		return err
 	}
-	for end := time.Now().Add(serviceWait); slices.ContainsFunc(old, func(c *process.Process) bool { return c.Alive(s.host) }); {
-		if time.Now().After(end) {
-			return fmt.Errorf("processes that it had started before still run %v after %s", serviceWait, unix.SignalName(sig))
+	return process.Await(ctx, serviceWait, serviceWait, nil, func(context.Context) error {
+		if left, _ := process.Listed(old)(); len(left) > 0 {
+			return fmt.Errorf("process %d, which it had started before, still runs after %s", left[0].PID, unix.SignalName(sig))
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // byParent ends the process and waits for the one that its supervisor starts.
@@ -154,21 +144,15 @@ func (s *Subject) byParent(ctx context.Context, r *running) error {
 			return err
 		}
 	}
-	for end := time.Now().Add(serviceWait); ; {
-		if err := s.refind(r); err == nil {
-			if p := r.process(); old == nil || p.PID != old.PID || p.Started != old.Started {
-				return nil
-			}
+	return process.Await(ctx, serviceWait, serviceWait, nil, func(context.Context) error {
+		if err := s.refind(r); err != nil {
+			return err
 		}
-		if time.Now().After(end) {
-			return fmt.Errorf("its supervisor did not start it again within %v", serviceWait)
+		if p := r.process(); old != nil && p.ID() == old.ID() {
+			return errors.New("its supervisor has not started it again")
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+		return nil
+	})
 }
 
 // endHere ends a process from this process.

@@ -1,0 +1,131 @@
+package process
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// A BuildError is a source that does not build.
+type BuildError struct {
+	Service string
+	Source  string
+	Lines   []string // the compiler's output
+	Log     string   // file with the whole output; "" for none
+	// Network: modules are missing from the module cache and could not be fetched.
+	Network bool
+	// Toolchain: go.mod requires a newer Go than the installed one.
+	Toolchain bool
+	// Layable: the source is laid out by iikanji, which can do so again.
+	Layable bool
+}
+
+// compilerLines are the lines of a compiler's output that are shown.
+const compilerLines = 20
+
+// networkSigns and toolchainSigns match the go command's output when it cannot
+// get modules and when it is too old. An old one cannot even parse "go 1.26.0".
+var (
+	networkSigns   = regexp.MustCompile(`dial tcp|: lookup |disabled by GOPROXY=off|i/o timeout|missing go\.sum entry`)
+	toolchainSigns = regexp.MustCompile(`requires go >= |toolchain not available|invalid go version`)
+)
+
+// NewBuildError makes the error of a build from its output. clean makes a line printable.
+func NewBuildError(service, source, output, status string, clean func(string) string) *BuildError {
+	e := &BuildError{Service: service, Source: source}
+	for line := range strings.Lines(output) {
+		if line = clean(line); line != "" && !strings.HasPrefix(line, "# ") && len(e.Lines) < compilerLines {
+			e.Lines = append(e.Lines, line)
+		}
+	}
+	if len(e.Lines) == 0 {
+		e.Lines = []string{"the build command: " + status}
+	}
+	e.Network, e.Toolchain = networkSigns.MatchString(output), toolchainSigns.MatchString(output)
+	return e
+}
+
+func (e *BuildError) Error() string {
+	return fmt.Sprintf("building the %s in %s:\n  %s", e.Service, e.Source, strings.Join(e.Lines, "\n  "))
+}
+
+// Hints names the source folder, or the command that fetches modules.
+func (e *BuildError) Hints() []string {
+	switch {
+	case e.Toolchain:
+		return []string{"the Go toolchain is older than " + e.Source + "/go.mod requires: install a newer one from https://go.dev/dl/"}
+	case e.Network:
+		return []string{"the app's modules are not in the module cache: run go mod download in " + e.Source + " once with a network"}
+	case e.Layable:
+		return []string{"edit " + e.Source + ", or restore the arena's source with --fresh"}
+	}
+	return []string{"edit " + e.Source}
+}
+
+// CompileOnly is the command that compiles the packages of "go build … -o OUT …" with its
+// flags and links no program, which takes as long as compiling an app. It prints nothing
+// about packages that compile. What only the linker sees, as a missing main, fails the real
+// build. ok is false for another command than a go build of out.
+func CompileOnly(words []string, out string) (compile []string, ok bool) {
+	i := slices.Index(words, "-o")
+	if i < 2 || filepath.Base(words[0]) != "go" || words[1] != "build" || i+1 >= len(words) || words[i+1] != out {
+		return nil, false
+	}
+	return slices.Concat(words[:1], []string{"list", "-export", "-f", `{{""}}`}, words[2:i], words[i+2:]), true
+}
+
+// OwnerOf is the user that owns a folder of source, with an environment for its commands: a
+// source that another user can write must not run code as root. It is nil, with the
+// environment of this process, for the user of this process.
+func OwnerOf(dir string) (*syscall.Credential, []string, error) {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || os.Geteuid() != 0 || st.Uid == 0 {
+		return nil, os.Environ(), nil
+	}
+	env := []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	if u, err := user.LookupId(strconv.Itoa(int(st.Uid))); err == nil {
+		env = append(env, "HOME="+u.HomeDir, "USER="+u.Username)
+	} else {
+		env = append(env, "HOME="+dir)
+	}
+	for _, name := range []string{"GOPROXY", "GOFLAGS", "GONOSUMDB", "GOPRIVATE", "GONOSUMCHECK", "GOSUMDB"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return &syscall.Credential{Uid: st.Uid, Gid: st.Gid}, env, nil
+}
+
+// Install puts a new file in the place of a program, with its owner and mode. The running
+// program keeps the old file.
+func Install(made, program string) error {
+	mode := os.FileMode(0o755)
+	if info, e := os.Stat(program); e == nil {
+		mode = info.Mode().Perm()
+		if st, ok := info.Sys().(*syscall.Stat_t); ok {
+			_ = os.Chown(made, int(st.Uid), int(st.Gid)) // only root may
+		}
+	}
+	f, err := os.Open(made)
+	if err == nil { // on disk before its name is
+		err = errors.Join(f.Sync(), f.Close(), os.Chmod(made, mode))
+	}
+	if err == nil {
+		err = os.Rename(made, program)
+	}
+	if err != nil {
+		return fmt.Errorf("replacing %s: %w", program, err)
+	}
+	return nil
+}
