@@ -70,8 +70,8 @@ var layout = map[string][]string{
 	"internal/change/all":                      {"internal/change/*"},
 	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
-	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                     // describes the acts that kinds of change declare
-	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
+	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                        // describes the acts that kinds of change declare
+	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
