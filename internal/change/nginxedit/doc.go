@@ -5,9 +5,9 @@
 // edits of it, and the promises that they weaken. Finish has nginx test the result
 // and returns the files to write.
 //
-//	location.go      the location that answers a path, by nginx's rules, and a
+//	location.go      the location that answers a path (lang/nginx tells), and a
 //	                 location of its own for the path
-//	inherit.go       directives in effect, and new ones that hide no others
+//	inherit.go       new directives that hide no others
 //	samevalue.go     arguments that mean the same
 //	passed.go        addresses and upstreams that requests are passed on to
 //	sharedanswer.go  answers that several clients may share

@@ -5,7 +5,6 @@ import (
 	"path"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/lang/nginx"
@@ -297,22 +296,21 @@ func (c *Conf) Servers(named string) ([]*nginx.Directive, error) {
 	return found, nil
 }
 
+// isServer reports whether a server has a name, or listens on an address or a port.
 func (c *Conf) isServer(s *nginx.Directive, named string) bool {
 	for _, d := range c.Get(s, "server_name") {
 		if d.Has(named) {
 			return true
 		}
 	}
-	for _, d := range c.Get(s, "listen") {
-		a := d.Arg(0)
-		if a == named || strings.HasSuffix(a, ":"+named) {
-			return true
-		}
-		if _, err := strconv.Atoi(a); err == nil && strings.HasSuffix(named, ":"+a) {
-			return true
-		}
+	to := nginx.ParseAddress(named)
+	if !strings.Contains(named, ":") && named != to.Port {
+		return false
 	}
-	return false
+	of := nginx.Scope{Config: c.Config, Chain: []*nginx.Directive{s}}
+	return slices.ContainsFunc(of.Listens(), func(l nginx.Listen) bool {
+		return l.Port == to.Port && l.Unix == to.Unix && (to.IP == "" || l.IP == "" || l.IP == to.IP)
+	})
 }
 
 // server is the only server that a remedy can mean.
@@ -329,7 +327,7 @@ func (c *Conf) server(named string) (*nginx.Directive, error) {
 
 // NoRedirect keeps nginx from redirecting "/a" to "/a/", which it does if a
 // location for that folder passes requests on. The app answered "/a" before; a
-// location for "/a" alone keeps thac.
+// location for "/a" alone keeps that.
 func (c *Conf) NoRedirect(s Spot) error {
 	l := s.Last()
 	folder := nginx.PatternOf(l)

@@ -1,7 +1,8 @@
-// Package nginx reads and edits nginx's configuration language. It does no
-// input or output: text in, tree out. It covers the grammar, not the directives;
-// the exceptions are "include", blocks that hold entries instead of directives
-// (as of "map"), and the Lua blocks of OpenResty.
+// Package nginx reads and edits nginx's configuration language, and tells which
+// server and which location answer a request. It does no input or output: text
+// in, tree out. Editing covers the grammar, not the directives; the exceptions are
+// "include", blocks that hold entries instead of directives (as of "map"), and the
+// Lua blocks of OpenResty.
 //
 // A tree is lossless: printing what was parsed gives the same bytes, and an
 // edit changes only the words that it replaces, so comments, order and spacing
@@ -14,6 +15,18 @@
 //   - config.go loads a main file and the files that it includes (glob.go).
 //   - dump.go splits the output of nginx -T.
 //   - edit.go inserts, replaces and copies directives.
+//   - json.go is the tree in a history.
+//
+// Who answers a request:
+//
+//   - scope.go has the directives in effect in a block: inherited, or not.
+//     defaults.go has nginx's defaults.
+//   - server.go selects the server by address and Host, location.go the location by
+//     a path in its normal form (uri.go).
+//   - request.go follows a request from the server to what answers it. rewrite.go
+//     does set, if, return, rewrite and break with the values of variables.go.
+//   - Tests make configurations and requests, ask a real nginx, and compare. What the
+//     configuration alone does not decide is an Undecided, or is in Answer.Assumed.
 //
 // The rules that are easily got wrong:
 //

@@ -162,13 +162,7 @@ func (v *server) serves(p nginx.Place) bool {
 }
 
 // listensAt reports whether a directive listen is for the port.
-func (v *server) listensAt(l nginx.Place) bool {
-	a := l.Arg(0)
-	if i := strings.LastIndexByte(a, ':'); i >= 0 && !strings.HasSuffix(a, "]") {
-		return a[i+1:] == v.port
-	}
-	return a == v.port || v.port == "80" && strings.ContainsAny(a, ".*[")
-}
+func (v *server) listensAt(l nginx.Place) bool { return nginx.ParseAddress(l.Arg(0)).Port == v.port }
 
 // passes are the directives that name what is behind nginx.
 var passes = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass"}
