@@ -14,4 +14,5 @@
 //     binding.go).
 //
 //go:generate env UPDATE=1 go test -run TestRuleLists .
+//go:generate env UPDATE=1 go test -run TestPages ./all
 package cause

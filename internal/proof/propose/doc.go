@@ -20,4 +20,6 @@
 //
 // Note: the command runs with the user's rights and environment, as any program
 // that the user starts. Only its answer is not trusted.
+//
+//go:generate env UPDATE=1 go test -run TestDocKinds .
 package propose
