@@ -225,7 +225,7 @@ func TestKinds(t *testing.T) {
 		if w.Does == "" || len(w.Acts) == 0 {
 			t.Errorf("kind %s has no description", w.Name)
 		}
-		if _, err := os.Stat(filepath.Join("..", "change", w.Name)); err != nil {
+		if _, err := os.Stat(filepath.Join("..", "..", "change", w.Name)); err != nil {
 			t.Errorf("the description of %s: %v", w.Name, err)
 		}
 		for _, a := range w.Acts {
