@@ -6,8 +6,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/iikanji/iikanji/internal/change"
 )
 
 // openings are sources that open SQLite files. <old|new> marks each edit; all other
