@@ -3,10 +3,9 @@ package arena
 import (
 	"fmt"
 	"slices"
-	"syscall"
-	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // DefaultMiB limits the data of a cache that declares no Memory. The change that starts a
@@ -30,13 +29,6 @@ func (s *Service) mebibytes(m int64) string {
 	return fmt.Sprint(max(1, m>>20))
 }
 
-// exchange sets the text of a readiness check unless the service declares a check.
-func (r *Ready) exchange(send, expect string) {
-	if r.Path == "" && r.Send == "" && r.Expect == "" {
-		r.Send, r.Expect = send, expect
-	}
-}
-
 // memcached listens on its port, or only on its socket if it has one: it cannot
 // do both. It has no configuration file, and its log is its output.
 func memcached(s *Service) {
@@ -50,26 +42,18 @@ func memcached(s *Service) {
 			s.Start = append(s.Start, "-m", s.mebibytes(m))
 		}
 	}
-	s.Ready.exchange("version\r\n", "VERSION ")
 }
 
-// redis answers PING with an error until it has loaded its data. A cache starts
-// empty; another store writes its data to its folder, also when it ends.
+// redis is empty at its start if it is a cache; another store writes its data to its
+// folder, also when it ends.
 func redis(s *Service) {
 	or(&s.Data, s.Name)
-	if s.Start == nil {
-		s.Start = []string{"redis-server", "{{.Self.Config}}"}
-	}
 	if s.Configs == nil {
 		s.Configs = []Config{{}}
 	}
 	s.Configs = slices.Clone(s.Configs)
 	if s.Configs[0].Template == "" {
 		or(&s.Configs[0].Text, s.redisConf())
-	}
-	s.Ready.exchange("PING\r\n", "+PONG")
-	if s.Stop == nil {
-		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 10 * time.Second}}
 	}
 }
 
@@ -88,19 +72,12 @@ func (s *Service) redisConf() string {
 	return conf
 }
 
-// varnish runs in the foreground, keeps to its folder and has no administration
-// port. Its log is its output; varnishncsa, a service of its own, writes an access
-// log.
+// varnish writes its log to its output; varnishncsa, a service of its own, writes an
+// access log.
 func varnish(s *Service) {
 	or(&s.Data, s.Name)
-	if s.Start == nil {
-		s.Start = []string{"varnishd", "-F", "-j", "none", "-T", "none", "-n", "{{.Self.Data}}", "-a", "{{.Self.Address}}", "-f", "{{.Self.Config}}"}
-		if m := s.memory(); m > 0 {
-			s.Start = append(s.Start, "-s", "malloc,"+s.mebibytes(m)+"m")
-		}
-	}
-	if s.Check == nil {
-		s.Check = []string{"varnishd", "-C", "-f", "{{.Self.Config}}"}
+	if m := s.memory(); s.Start == nil && m > 0 {
+		s.Start = append(slices.Clone(process.EngineOf(s.Engine).Start), "-s", "malloc,"+s.mebibytes(m)+"m")
 	}
 	if s.Configs == nil && s.Backend != "" {
 		s.Configs = []Config{{Text: fmt.Sprintf("vcl 4.1;\n\nbackend default {\n    .host = \"127.0.0.1\";\n    .port = \"{{(.Service %q).Port}}\";\n}\n", s.Backend)}}
@@ -108,11 +85,5 @@ func varnish(s *Service) {
 	s.Configs = slices.Clone(s.Configs)
 	if len(s.Configs) > 0 {
 		or(&s.Configs[0].File, s.Name+".vcl")
-	}
-	if s.Ready.Send == "" && s.Ready.Expect == "" {
-		or(&s.Ready.Path, "/")
-	}
-	if s.Stop == nil {
-		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 5 * time.Second}}
 	}
 }

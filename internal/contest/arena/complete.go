@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // with returns the arena with the services and the ladder of a variant. The arena's
@@ -180,8 +181,21 @@ func (s *Service) files() []string {
 
 // complete fills the empty fields with the defaults of the engine.
 func (s *Service) complete() {
+	e := process.EngineOf(s.Engine)
 	if fill, ok := defaults[s.Engine]; ok {
 		fill(s)
+	}
+	if s.Start == nil {
+		s.Start = slices.Clone(e.Start)
+	}
+	if s.Check == nil {
+		s.Check = slices.Clone(e.Check)
+	}
+	if s.Stop == nil {
+		s.Stop = slices.Clone(e.Stop)
+	}
+	if s.Ready.Path == "" && s.Ready.Send == "" && s.Ready.Expect == "" {
+		s.Ready.Path, s.Ready.Send, s.Ready.Expect = e.Path, e.Send, e.Expect
 	}
 	s.Configs = slices.Clone(s.Configs)
 	for i := range s.Configs {
@@ -235,41 +249,18 @@ func goProgram(s *Service) {
 	if s.Build == nil && s.Source != "" {
 		s.Build = []string{"go", "build", "-mod=readonly", "-buildvcs=false", "-o", "{{.Out}}", "."}
 	}
-	if s.Start == nil {
-		s.Start = []string{"{{.Self.Binary}}"}
-	}
 }
 
-// nginx runs in the foreground and keeps to the work folder: prefix, config, and
-// the error log that it uses before it has read its config, which is the
-// machine's by default. The configuration itself must not set "daemon". QUIT lets
-// it finish the requests that it has begun.
+// nginx has drop-ins and two logs.
 func nginx(s *Service) {
-	in := []string{"-p", "{{.Run}}", "-c", "{{.Self.Config}}", "-e", `{{.Self.Log "error"}}`, "-g", "daemon off;"}
-	if s.Start == nil {
-		s.Start = slices.Concat([]string{"nginx"}, in)
-	}
-	if s.Check == nil {
-		s.Check = slices.Concat([]string{"nginx", "-t", "-q"}, in)
-	}
 	or(&s.DropIns, s.Name+".d")
 	if s.Logs == nil {
 		s.Logs = []Log{{"access", s.Name + "-access.log"}, {"error", s.Name + "-error.log"}}
 	}
-	if s.Ready.Path == "" {
-		s.Ready.Path = "/"
-	}
-	if s.Stop == nil {
-		s.Stop = []Stop{{Signal: syscall.SIGQUIT, Wait: 2 * time.Second}, {Signal: syscall.SIGTERM, Wait: time.Second}}
-	}
 }
 
-// mariaDB has a data folder, a socket and a configuration of its own. A shutdown
-// flushes the buffer pool's pages.
+// mariaDB has a data folder, a socket and a configuration of its own.
 func mariaDB(s *Service) {
-	if s.Start == nil {
-		s.Start = []string{"mariadbd", "--defaults-file={{.Self.Config}}"}
-	}
 	or(&s.Data, s.Name)
 	or(&s.Socket, s.Name+".sock")
 	or(&s.DropIns, s.Name+".d")
@@ -284,9 +275,6 @@ func mariaDB(s *Service) {
 	}
 	if s.Logs == nil {
 		s.Logs = []Log{{"error", s.Output}, {"slow", s.Name + "-slow.log"}}
-	}
-	if s.Stop == nil {
-		s.Stop = []Stop{{Signal: syscall.SIGTERM, Wait: 20 * time.Second}}
 	}
 }
 

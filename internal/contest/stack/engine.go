@@ -28,8 +28,6 @@ type engine struct {
 	stopWhenReady time.Duration
 	// check tests the drop-in file at path, see Checker.
 	check func(s *Stack, ctx context.Context, svc *arena.Service, path string) error
-	// reload makes the service take its config without an interruption.
-	reload func(s *Stack, ctx context.Context, svc *arena.Service) error
 }
 
 // engineOf is zero for most engines. MariaDB's own files take 130 MB; its
@@ -40,8 +38,6 @@ func engineOf(svc *arena.Service) engine {
 	case iikanji.EngineMariaDB:
 		return engine{programs: []string{installDB}, room: 260 << 20, setUp: (*Stack).setUpMariaDB, configure: (*Stack).writeInitSQL,
 			ping: pingMariaDB, stopWhenReady: 5 * time.Second, check: (*Stack).checkMariaDB}
-	case iikanji.EngineNginx:
-		return engine{reload: (*Stack).reloadNginx}
 	}
 	return engine{}
 }

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
@@ -25,21 +23,21 @@ func (s *Stack) Reload(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
 	svc := s.arena.Service(service)
-	if svc == nil || engineOf(svc).reload == nil {
+	if !s.Reloads(service) {
 		return fmt.Errorf("reloading the %s: it cannot take its config without a restart", service)
 	}
-	return engineOf(svc).reload(s, ctx, svc)
+	return s.reload(ctx, svc)
 }
 
 // Reloads reports whether a service can take its config without a restart.
 func (s *Stack) Reloads(service string) bool {
 	svc := s.arena.Service(service)
-	return svc != nil && engineOf(svc).reload != nil
+	return svc != nil && process.EngineOf(svc.Engine).Reload != 0
 }
 
-// reloadNginx returns when the new workers answer and no old worker accepts
+// reload returns when the new workers answer and no old worker accepts
 // connections. Old workers finish the requests that they have begun.
-func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
+func (s *Stack) reload(ctx context.Context, svc *arena.Service) error {
 	if err := s.testConfig(ctx, svc); err != nil {
 		return err
 	}
@@ -57,7 +55,7 @@ func (s *Stack) reloadNginx(ctx context.Context, svc *arena.Service) error {
 	for _, log := range []string{svc.LogFile("error"), svc.Output} {
 		from[log] = s.dir.size(log)
 	}
-	if err := s.control.Signal(ctx, svc.Name, unix.SIGHUP); err != nil {
+	if err := s.control.Signal(ctx, svc.Name, process.EngineOf(svc.Engine).Reload); err != nil {
 		return fmt.Errorf("reloading the %s: %w", svc.Name, err)
 	}
 	err := await(ctx, master, reloadWait, func(ctx context.Context) error { return s.reloaded(svc, master.ID, old, from) })

@@ -4,13 +4,26 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// An engine is what one kind of software needs to be started again. A program of another
-// engine is started with the command line that the kernel shows.
-type engine struct {
+// An Engine is what one kind of software needs to be started, asked, reloaded and ended. A
+// stack uses it for what an arena leaves out; a site for what its file leaves out. A program
+// of another engine is started with the command line that the kernel shows.
+type Engine struct {
+	// Start runs it in the foreground, Check tests its main configuration: a program with its
+	// arguments, each a template over an arena's View.
+	Start, Check []string
+	// Path is a page that it answers when it is ready. Without it, the reply to Send begins
+	// with Expect; without both, a connection is enough.
+	Path         string
+	Send, Expect string
+	Stop         []Step         // its graceful end
+	Reload       syscall.Signal // at which it reads its configuration and replaces its workers; 0 for none
+
 	title string // the begin of the title of its root process
 	// arguments reads the command line that is in a title, with the program's name first.
 	arguments func(h host.Host, p *Process, env []string) ([]string, bool)
@@ -25,22 +38,42 @@ type engine struct {
 	again syscall.Signal
 }
 
-// engines by the name of the software.
-var engines = map[string]engine{
-	// What the master of nginx passes on to its workers is set by the directive env.
-	"nginx":   {title: "nginx: master process ", arguments: nginxArguments, test: func(args []string) []string { return append([]string{"-t", "-q"}, args[1:]...) }, overwrites: true},
-	"php-fpm": {title: "php-fpm: master process (", test: fpmTest, again: syscall.SIGUSR2},
-	"unicorn": {title: "unicorn", arguments: unicornArguments},
+// nginxPlaces keep nginx to the work folder: prefix, configuration, and the error log that it
+// uses before it has read its configuration, which is the machine's by default. The
+// configuration itself must not set "daemon".
+var nginxPlaces = []string{"-p", "{{.Run}}", "-c", "{{.Self.Config}}", "-e", `{{.Self.Log "error"}}`, "-g", "daemon off;"}
+
+// engines by the name of the software. Adding one to the supervisor is a line here.
+var engines = map[iikanji.Engine]Engine{
+	// QUIT lets nginx finish the requests that it has begun. What its master passes on to its
+	// workers is set by the directive env.
+	iikanji.EngineNginx: {Start: append([]string{"nginx"}, nginxPlaces...), Check: append([]string{"nginx", "-t", "-q"}, nginxPlaces...), Path: "/",
+		Stop: []Step{{syscall.SIGQUIT, 2 * time.Second}, {syscall.SIGTERM, time.Second}}, Reload: syscall.SIGHUP,
+		title: "nginx: master process ", arguments: nginxArguments, test: func(args []string) []string { return append([]string{"-t", "-q"}, args[1:]...) }, overwrites: true},
+	// A shutdown of MariaDB flushes the buffer pool's pages.
+	iikanji.EngineMariaDB: {Start: []string{"mariadbd", "--defaults-file={{.Self.Config}}"}, Stop: []Step{{syscall.SIGTERM, 20 * time.Second}}},
+	// Redis answers PING with an error until it has loaded its data, which it writes when it ends.
+	iikanji.EngineRedis:     {Start: []string{"redis-server", "{{.Self.Config}}"}, Send: "PING\r\n", Expect: "+PONG", Stop: []Step{{syscall.SIGTERM, 10 * time.Second}}},
+	iikanji.EngineMemcached: {Send: "version\r\n", Expect: "VERSION "},
+	// Varnish runs in the foreground, keeps to its folder and has no administration port.
+	iikanji.EngineVarnish: {Start: []string{"varnishd", "-F", "-j", "none", "-T", "none", "-n", "{{.Self.Data}}", "-a", "{{.Self.Address}}", "-f", "{{.Self.Config}}"},
+		Check: []string{"varnishd", "-C", "-f", "{{.Self.Config}}"}, Path: "/", Stop: []Step{{syscall.SIGTERM, 5 * time.Second}}},
+	iikanji.EngineGo: {Start: []string{"{{.Self.Binary}}"}},
+	"php":            {Reload: syscall.SIGUSR2, title: "php-fpm: master process (", test: fpmTest, again: syscall.SIGUSR2},
+	"unicorn":        {title: "unicorn", arguments: unicornArguments},
 }
 
+// EngineOf is the engine of a name; the zero Engine for one that needs nothing of this.
+func EngineOf(name iikanji.Engine) Engine { return engines[name] }
+
 // engineOf finds the engine of a process that shows a title.
-func engineOf(p *Process) (engine, bool) {
+func engineOf(p *Process) (Engine, bool) {
 	for _, e := range engines {
-		if strings.HasPrefix(p.Command(), e.title) {
+		if e.title != "" && strings.HasPrefix(p.Command(), e.title) {
 			return e, true
 		}
 	}
-	return engine{}, false
+	return Engine{}, false
 }
 
 // fpmTest tests the file that the title of a php-fpm names. -R also accepts a file with a

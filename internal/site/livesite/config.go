@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -106,10 +105,11 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 		}
 		return s.await(ctx, r)
 	}
-	if r.Engine != iikanji.EngineNginx {
+	sig := process.EngineOf(r.Engine).Reload
+	if sig == 0 {
 		return fmt.Errorf("service %s has no reload: fill in commands.reload", service)
 	}
-	if r.Config != "" {
+	if r.Engine == iikanji.EngineNginx && r.Config != "" {
 		if err := s.CheckConfig(ctx, service, r.Config); err != nil { // nginx would keep the old one and log the error only
 			return err
 		}
@@ -119,7 +119,7 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 		return &NotRunningError{service, "its process, which has ended"}
 	}
 	old := process.Children(p.PID)
-	if err := s.host.Signal(p.PID, syscall.SIGHUP); err != nil {
+	if err := s.host.Signal(p.PID, sig); err != nil {
 		return fmt.Errorf("reloading service %s: %w", service, err)
 	}
 	err := process.Await(ctx, reloadWait, reloadWait, nil, func(context.Context) error { return process.Reloaded(p.ID(), old) })
