@@ -6,8 +6,10 @@ var defaults = map[string]string{
 	"worker_processes": "1", "worker_connections": "512", "multi_accept": "off", "accept_mutex": "off",
 	"merge_slashes": "on", "keepalive_timeout": "75s", "client_header_buffer_size": "1k",
 	"sendfile": "off", "tcp_nopush": "off", "tcp_nodelay": "on", "reset_timedout_connection": "off",
-	"proxy_buffering": "on", "proxy_request_buffering": "on", "proxy_max_temp_file_size": "1024m", "proxy_socket_keepalive": "off",
-	"open_file_cache": "off", "open_file_cache_valid": "60s", "open_file_cache_min_uses": "1", "open_file_cache_errors": "off",
+	"proxy_buffering": "on", "proxy_request_buffering": "on",
+	"proxy_max_temp_file_size": "1024m", "proxy_socket_keepalive": "off",
+	"open_file_cache": "off", "open_file_cache_valid": "60s",
+	"open_file_cache_min_uses": "1", "open_file_cache_errors": "off",
 	"gzip": "off", "gzip_static": "off", "gzip_vary": "off", "etag": "on",
 }
 

@@ -63,7 +63,8 @@ func (s Scope) Answer(r Request) (Answer, error) {
 	if r.Method == "" {
 		r.Method = "GET"
 	}
-	run := &requestRun{server: s, request: r, method: r.Method, args: args, vars: map[string]value{}, Answer: Answer{Scope: s, Path: path}}
+	run := &requestRun{Answer: Answer{Scope: s, Path: path}, server: s, request: r, method: r.Method, args: args}
+	run.vars = map[string]value{}
 	run.captured = s.nameCaptures(r.Host)
 	err := run.fromServer()
 	for err == nil && run.leaves() {
@@ -76,7 +77,8 @@ func (s Scope) Answer(r Request) (Answer, error) {
 	if run.Status == 0 {
 		run.By = run.Pass()
 	}
-	if run.instead > 0 && run.By != nil && (run.Status == 0 || run.final && run.Status != 301 && run.Status != 302 && run.Status != 500) {
+	own := run.final && run.Status != 301 && run.Status != 302 && run.Status != 500
+	if run.instead > 0 && run.By != nil && (run.Status == 0 || own) {
 		run.Status = run.instead
 	}
 	return run.Answer, err
@@ -245,7 +247,8 @@ func (r *requestRun) errorPage(status int) *Directive {
 	for _, d := range r.Effective("error_page") {
 		args := d.Args()
 		to := args[len(args)-1]
-		if slices.Contains(args[:len(args)-1], strconv.Itoa(status)) && (strings.HasPrefix(to, "/") || strings.HasPrefix(to, "@") || strings.HasPrefix(to, "$")) {
+		isLocation := to != "" && strings.ContainsAny(to[:1], "/@$")
+		if isLocation && slices.Contains(args[:len(args)-1], strconv.Itoa(status)) {
 			return d
 		}
 	}

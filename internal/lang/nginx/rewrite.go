@@ -145,7 +145,8 @@ func redirectStatus(to, flag string) int {
 	switch {
 	case flag == "permanent":
 		return 301
-	case flag == "redirect", strings.HasPrefix(to, "http://"), strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "$scheme"):
+	case flag == "redirect",
+		strings.HasPrefix(to, "http://"), strings.HasPrefix(to, "https://"), strings.HasPrefix(to, "$scheme"):
 		return 302
 	}
 	return 0
@@ -164,9 +165,9 @@ func (r *requestRun) meets(d *Directive) (bool, error) {
 	if len(words) == 0 {
 		return false, nil
 	}
-	if negated, test := strings.CutPrefix(words[0], "!"); len(words) > 1 && (test && strings.HasPrefix(negated, "-") || strings.HasPrefix(words[0], "-")) {
+	if test, negated := strings.CutPrefix(words[0], "!"); len(words) > 1 && strings.HasPrefix(test, "-") {
 		r.Files = append(r.Files, d)
-		return test, nil
+		return negated, nil
 	}
 	left, known := r.expand(words[0])
 	if !known {

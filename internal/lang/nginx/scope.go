@@ -121,7 +121,10 @@ func notInherited(name string) bool {
 var passing = []string{"proxy_pass", "fastcgi_pass", "uwsgi_pass", "scgi_pass", "grpc_pass", "memcached_pass"}
 
 // alone are the other directives that are not inherited.
-var alone = []string{"try_files", "return", "rewrite", "set", "if", "break", "location", "limit_except", "empty_gif", "stub_status", "flv", "mp4"}
+var alone = []string{
+	"try_files", "return", "rewrite", "set", "if", "break", "location", "limit_except",
+	"empty_gif", "stub_status", "flv", "mp4",
+}
 
 // sharing are directives that nginx keeps in one place: one of them in a block
 // hides the other of the blocks around.

@@ -223,7 +223,8 @@ func (l listener) choose(host string) (selected, error) {
 		}
 		m, err := matchExpression(e.text, host, e.text != strings.ToLower(e.text))
 		if err != nil {
-			return selected{}, &Undecided{fmt.Sprintf("cannot tell whether the name ~%s is that of %s: %v", e.text, host, err), e.server.Last()}
+			what := fmt.Sprintf("cannot tell whether the name ~%s is that of %s: %v", e.text, host, err)
+			return selected{}, &Undecided{what, e.server.Last()}
 		}
 		if m != nil {
 			return selected{e.server, true, m}, nil

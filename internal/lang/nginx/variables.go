@@ -45,7 +45,11 @@ func variableName(text string) (name, rest string) {
 		return name, rest
 	}
 	end := 0
-	for end < len(text) && (text[end] == '_' || text[end] >= '0' && text[end] <= '9' || text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
+	for end < len(text) {
+		c := text[end]
+		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			break
+		}
 		end++
 		if end == 1 && text[0] >= '1' && text[0] <= '9' {
 			break // $1 has one digit
