@@ -32,8 +32,8 @@ type kind struct {
 
 // A layer removes one wrapper from the lines of one log.
 type layer interface {
-	// strip returns the text of the program in a line. The text is valid until the next
-	// call. The line has no newline; the text may have some.
+	// strip returns the text of the program in a line. The text and the line are valid until
+	// the next call. The line has no newline; the text may have some.
 	strip(line []byte) (text []byte, how verdict)
 }
 

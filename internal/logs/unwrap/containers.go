@@ -62,7 +62,7 @@ func (j *joiner) rest() []byte {
 // "stream":"stdout","time":"…"}, in any order and spacing. Docker cuts lines of more
 // than 16 KiB; the parts before the last have no newline.
 type dockerLayer struct {
-	buf, at []byte
+	buf, line []byte
 	joiner
 }
 
@@ -71,10 +71,7 @@ func (l *dockerLayer) strip(line []byte) ([]byte, verdict) {
 	if !ok {
 		return nil, foreign
 	}
-	l.at = l.at[:0]
-	if at, ok := stringMember(line, "time"); ok {
-		l.at = append(l.at, at[1:len(at)-1]...)
-	}
+	l.line = line
 	out := text(value, &l.buf)
 	if !bytes.HasSuffix(out, []byte{'\n'}) && len(out) >= dockerPart {
 		l.add(out)
@@ -83,7 +80,15 @@ func (l *dockerLayer) strip(line []byte) ([]byte, verdict) {
 	return l.last(bytes.TrimSuffix(out, []byte{'\n'})), whole
 }
 
-func (l *dockerLayer) time() []byte { return l.at }
+func (l *dockerLayer) time() []byte { return unquoted(l.line, "time") }
+
+// unquoted is the text of a string of an object, as it is; nil if there is none.
+func unquoted(line []byte, key string) []byte {
+	if at, ok := stringMember(line, key); ok {
+		return at[1 : len(at)-1]
+	}
+	return nil
+}
 
 // dockerPart is the length at which Docker cuts a line. A shorter text without a
 // newline is the end of what a program wrote, or comes from a shipper that trims it.
@@ -122,7 +127,7 @@ func (l *criLayer) strip(line []byte) ([]byte, verdict) {
 	if !ok {
 		return nil, foreign
 	}
-	l.at = append(l.at[:0], line[:bytes.IndexByte(line, ' ')]...)
+	l.at = line[:bytes.IndexByte(line, ' ')]
 	if part {
 		of(l).add(text)
 		return nil, nothing

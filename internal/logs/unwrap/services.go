@@ -33,7 +33,7 @@ func objectMember(line []byte, key string) (value []byte, ok bool) {
 type fieldLayer struct {
 	keys []string
 	at   string // the key of the time, "" for none
-	when []byte
+	line []byte
 	buf  []byte
 }
 
@@ -46,12 +46,7 @@ func (l *fieldLayer) strip(line []byte) ([]byte, verdict) {
 		if !ok {
 			continue
 		}
-		if l.at != "" {
-			l.when = l.when[:0]
-			if at, ok := stringMember(line, l.at); ok {
-				l.when = append(l.when, at[1:len(at)-1]...)
-			}
-		}
+		l.line = line
 		if value[0] == '[' { // the journal writes bytes that are not text as numbers
 			if l.buf, ok = numbers(value, l.buf[:0]); ok {
 				return l.buf, whole
@@ -63,7 +58,12 @@ func (l *fieldLayer) strip(line []byte) ([]byte, verdict) {
 	return nil, foreign
 }
 
-func (l *fieldLayer) time() []byte { return l.when }
+func (l *fieldLayer) time() []byte {
+	if l.at == "" {
+		return nil
+	}
+	return unquoted(l.line, l.at)
+}
 
 // path is the value of a key, or of a key in an object: "event.original". It is a
 // string, or an array.
@@ -104,17 +104,14 @@ func numbers(value, out []byte) ([]byte, bool) {
 
 // payloadLayer takes the object that a program wrote from a record of Cloud Logging. An
 // object with nothing but a message is the message.
-type payloadLayer struct{ buf, when []byte }
+type payloadLayer struct{ buf, line []byte }
 
 func (l *payloadLayer) strip(line []byte) ([]byte, verdict) {
 	object, ok := objectMember(line, "jsonPayload")
 	if !ok {
 		return nil, foreign
 	}
-	l.when = l.when[:0]
-	if at, ok := stringMember(line, "timestamp"); ok {
-		l.when = append(l.when, at[1:len(at)-1]...)
-	}
+	l.line = line
 	if value, ok := stringMember(object, "message"); ok && isOnly(object, value) {
 		return text(value, &l.buf), whole
 	}
@@ -128,7 +125,7 @@ func isOnly(object, value []byte) bool {
 	return skipBlanks(object, end) == rest && bytes.Count(object[:end-len(value)], []byte{'"'}) == 2
 }
 
-func (l *payloadLayer) time() []byte { return l.when }
+func (l *payloadLayer) time() []byte { return unquoted(l.line, "timestamp") }
 
 // exportLayer reads the format of journalctl -o export: a line KEY=VALUE for each field.
 type exportLayer struct{}
