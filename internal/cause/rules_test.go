@@ -12,7 +12,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
-	ruleset "github.com/iikanji/iikanji/internal/cause/all"
 	"github.com/iikanji/iikanji/internal/cause/database/index/indextest"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -260,6 +259,3 @@ func TestRules(t *testing.T) {
 		})
 	}
 }
-
-// findAll runs every rule.
-func findAll(in cause.Input) ([]iikanji.Finding, error) { return cause.Find(in, ruleset.Rules()) }

@@ -22,7 +22,7 @@ var blobsFromDatabase = cause.Declare(cause.PerWeb, findBlobsFromDatabase,
 		Remedies: []cause.Way{
 			cause.Plan("nginxconf", "cache until reset", iikanji.RoleWeb),
 			cause.Plan("nginxconf", "cache", iikanji.RoleWeb),
-			cause.Patch}})
+			cause.Plan("nginxconf", "expires", iikanji.RoleWeb), cause.Patch}})
 
 // findBlobsFromDatabase reports large values that never change, such as pictures by id, and that
 // the app reads from the database for each request. Repeated requests through the
