@@ -20,7 +20,7 @@ var fileDrivers = []string{"sqlite", "sqlite3"}
 
 // cachedName is the name under which the package of a query cache registers itself above
 // a driver.
-func cachedName(driver string) string { return driver + "+cache" }
+func cachedName(driver string) string { return driver + goapp.CacheSuffix }
 
 // A cacheUse is what a query cache must know of a package: where the pool is opened,
 // which functions run other programs, and what makes a cache unsafe.
@@ -69,16 +69,12 @@ func (u *cacheUse) of(base string) (out []poolOpen) {
 	return out
 }
 
-// openers are packages that open pools inside of functions of their own: their
-// statements would go past the cache.
-var openers = []string{"gorm.io/driver/mysql", "xorm.io/xorm", "entgo.io/ent/dialect/sql", "github.com/upper/db/v4/adapter/mysql"}
-
 func (u *cacheUse) imports(f *ast.File) {
 	for _, spec := range f.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
 		switch {
 		case err != nil:
-		case slices.Contains(openers, path):
+		case goapp.Maps(path, mysqlDriver): // its statements would go past the cache
 			u.block(spec, "%s opens connections of its own", path)
 		case slices.Contains(fileOpeners, path):
 			u.blockFile(spec, "%s opens files of its own", path)
@@ -101,13 +97,14 @@ func (u *cacheUse) reason(n ast.Node, format string, args ...any) string {
 
 func (u *cacheUse) call(c *ast.CallExpr) {
 	fn := u.x.callee(c)
+	o, opens := goapp.OpenIn(u.x.pass.TypesInfo, c)
 	switch {
-	case isFunc(fn, "database/sql", "Open"), isFunc(fn, "github.com/jmoiron/sqlx", "Open", "MustOpen", "Connect", "MustConnect"):
-		u.open(c, 0)
-	case isFunc(fn, "github.com/jmoiron/sqlx", "ConnectContext"):
-		u.open(c, 1)
-	case isFunc(fn, "database/sql", "OpenDB"):
+	case opens && o.By == goapp.Plain:
+		u.open(o)
+	case opens && o.By == goapp.Connector:
 		u.block(c, "a pool is opened by a connector")
+	case opens && o.By == goapp.Wrapper:
+		u.block(c, "a pool is opened by %s, which wraps the driver", fn.Pkg().Path())
 	case isFunc(fn, "os/exec", "Command", "CommandContext"):
 		u.program(c)
 	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
@@ -119,22 +116,19 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 	}
 }
 
-func (u *cacheUse) open(c *ast.CallExpr, i int) {
-	if len(c.Args) <= i {
-		return
-	}
-	v := u.x.pass.TypesInfo.Types[c.Args[i]].Value
-	if v == nil || v.Kind() != constant.String {
-		if u.opensFile(c, i+1) {
+func (u *cacheUse) open(o goapp.Open) {
+	c := o.Call
+	if o.Name == "" {
+		if u.opensFile(c, o.DSN) {
 			u.blockFile(c, "the name of the driver is not a constant")
 		} else {
 			u.block(c, "the name of the driver is not a constant")
 		}
 		return
 	}
-	base, cached := strings.CutSuffix(constant.StringVal(v), cachedName(""))
-	if base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(c, i+1) {
-		u.opens = append(u.opens, poolOpen{c, c.Args[i], base, cached})
+	base, cached := strings.CutSuffix(o.Name, goapp.CacheSuffix)
+	if base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(c, o.DSN) {
+		u.opens = append(u.opens, poolOpen{c, c.Args[o.Driver], base, cached})
 	}
 }
 
@@ -150,7 +144,7 @@ func (u *cacheUse) wrapsSQLite(c *ast.CallExpr) bool {
 	}
 	for f := range s.Fields() {
 		named := namedOf(f.Type())
-		if f.Embedded() && named != nil && named.Obj().Pkg() != nil && slices.Contains(sqliteDrivers, named.Obj().Pkg().Path()) {
+		if f.Embedded() && named != nil && named.Obj().Pkg() != nil && goapp.DrivesSQLite(named.Obj().Pkg().Path()) {
 			return true
 		}
 	}

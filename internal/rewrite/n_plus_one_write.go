@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
@@ -246,13 +247,10 @@ func unionArm(s *statement, alias string, derived bool) (string, bool) {
 	return arm, err == nil
 }
 
-// sqliteDrivers are packages with a driver of SQLite.
-var sqliteDrivers = []string{"modernc.org/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3/driver", "github.com/mattn/go-sqlite3"}
-
 // opensSQLite reports whether a package imports a driver of SQLite: its statements may
 // go to SQLite.
 func opensSQLite(pass *analysis.Pass) bool {
-	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return slices.Contains(sqliteDrivers, p.Path()) })
+	return slices.ContainsFunc(pass.Pkg.Imports(), func(p *types.Package) bool { return goapp.DrivesSQLite(p.Path()) })
 }
 
 // send is the code that sends a query and leaves the loop over chunks on an error.

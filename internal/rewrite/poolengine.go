@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
@@ -23,9 +24,6 @@ const (
 	serverPool             // a database server
 	anyPool                // of a recursion: the other sources decide
 )
-
-// serverDrivers are the names of drivers that connect to a server.
-var serverDrivers = []string{mysqlDriver, cachedName(mysqlDriver), "postgres", "pgx", "sqlserver", "mssql", "clickhouse"}
 
 // pools finds what a pool reaches by the calls that open it: through variables,
 // fields, parameters and results of the package.
@@ -87,8 +85,8 @@ func (p *pools) index(n ast.Node) {
 			}
 		}
 	case *ast.CallExpr:
-		if fn, _ := typeutil.Callee(info, n).(*types.Func); fn != nil && opensPool(fn) && len(n.Args) == 2 && isFileDSN(p.pass, n.Args[1]) {
-			p.impatient = p.impatient || !strings.Contains(constantText(p.pass, n.Args[1]), "busy_timeout") && !importsAny(p.pass, "github.com/mattn/go-sqlite3")
+		if o, ok := opensByName(p.pass, n); ok && isFileDSN(p.pass, n.Args[o.DSN]) {
+			p.impatient = p.impatient || !strings.Contains(constantText(p.pass, n.Args[o.DSN]), "busy_timeout") && !importsAny(p.pass, "github.com/mattn/go-sqlite3")
 		}
 	case *ast.FuncDecl:
 		fn, _ := info.Defs[n.Name].(*types.Func)
@@ -221,8 +219,8 @@ func (p *pools) opened(call *ast.CallExpr) poolEngine {
 	if fn == nil {
 		return unknownPool
 	}
-	if opensPool(fn) && len(call.Args) == 2 {
-		return p.openedBy(call)
+	if o, ok := opensByName(p.pass, call); ok {
+		return p.openedBy(o)
 	}
 	if pool := begun(p.pass, call); pool != nil {
 		return p.of(pool)
@@ -252,17 +250,18 @@ func begun(pass *analysis.Pass, call *ast.CallExpr) ast.Expr {
 	return sel.X
 }
 
-// opensPool reports whether a function opens a pool by the name of a driver and a DSN.
-func opensPool(fn *types.Func) bool {
-	return isFunc(fn, "database/sql", "Open") || isFunc(fn, "github.com/jmoiron/sqlx", "Open", "MustOpen", "Connect", "MustConnect")
+// opensByName is the pool that a call opens by the name of a driver and a DSN.
+func opensByName(pass *analysis.Pass, call *ast.CallExpr) (goapp.Open, bool) {
+	o, ok := goapp.OpenIn(pass.TypesInfo, call)
+	return o, ok && o.By == goapp.Plain
 }
 
 // openedBy decides by the name of the driver, and where it is not a constant, by the DSN.
-func (p *pools) openedBy(call *ast.CallExpr) poolEngine {
-	if isFileDSN(p.pass, call.Args[1]) {
+func (p *pools) openedBy(o goapp.Open) poolEngine {
+	switch {
+	case isFileDSN(p.pass, o.Call.Args[o.DSN]):
 		return filePool
-	}
-	if v := p.pass.TypesInfo.Types[call.Args[0]].Value; v != nil && v.Kind() == constant.String && slices.Contains(serverDrivers, constant.StringVal(v)) {
+	case goapp.ReachOf(o.Name) == goapp.Server:
 		return serverPool
 	}
 	return unknownPool

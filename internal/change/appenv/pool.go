@@ -111,7 +111,7 @@ func (f *file) addPools(n int) (found int) {
 			if !ok {
 				continue
 			}
-			if path, name := f.of(call.Fun); !openers[path][name] {
+			if path, name := f.of(call.Fun); !opensByName(path, name) {
 				continue
 			}
 			db := f.code(a.Lhs[0])

@@ -7,13 +7,12 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -128,24 +127,10 @@ func parseFile(h host.Host, fset *token.FileSet, path string) (*file, error) {
 	f := &file{path: path, text: text, tree: tree, tok: fset.File(tree.FileStart), imports: map[string]string{}}
 	for _, spec := range tree.Imports {
 		if of, err := strconv.Unquote(spec.Path.Value); err == nil {
-			f.imports[importName(spec, of)] = of
+			f.imports[goapp.ImportName(spec)] = of
 		}
 	}
 	return f, nil
-}
-
-var major = regexp.MustCompile(`^v[0-9]+$`)
-
-// importName returns the name of an import in its file: the explicit one, or the
-// one that its path ends with.
-func importName(spec *ast.ImportSpec, of string) string {
-	if spec.Name != nil {
-		return spec.Name.Name
-	}
-	if base := path.Base(of); !major.MatchString(base) {
-		return base
-	}
-	return path.Base(path.Dir(of))
 }
 
 // edits returns the edits of the changed files.

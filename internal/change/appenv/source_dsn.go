@@ -6,6 +6,8 @@ import (
 	"go/ast"
 	"go/token"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // setDSN sets parameters in each DSN and each mysql.Config of the source.
@@ -67,10 +69,11 @@ func (f *file) place(n ast.Node) string {
 	return fmt.Sprintf("%s:%d", f.path, f.tok.Line(n.Pos()))
 }
 
-// openers are the functions that take a driver's name and a DSN.
-var openers = map[string]map[string]bool{
-	"database/sql":            {"Open": true},
-	"github.com/jmoiron/sqlx": {"Open": true, "MustOpen": true, "Connect": true, "MustConnect": true, "ConnectContext": true},
+// opensByName reports whether a function opens a *sql.DB, or sqlx's, by a driver's name and
+// a DSN as its last arguments.
+func opensByName(path, name string) bool {
+	o, ok := goapp.OpenerOf(path, name)
+	return ok && (o.By == goapp.Plain || o.By == goapp.Wrapper)
 }
 
 // chains returns the string expressions of a file.
@@ -86,7 +89,7 @@ func (f *file) chains() []chain {
 			if path == "fmt" && name == "Sprintf" && len(n.Args) > 0 {
 				format[n.Args[0]] = true
 			}
-			if last := len(n.Args) - 1; openers[path][name] && last > 0 && f.code(n.Args[last-1]) == `"mysql"` {
+			if last := len(n.Args) - 1; opensByName(path, name) && last > 0 && f.code(n.Args[last-1]) == `"mysql"` {
 				direct[n.Args[last]] = true
 				if sprintf, ok := n.Args[last].(*ast.CallExpr); ok && len(sprintf.Args) > 0 {
 					direct[sprintf.Args[0]] = true

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
 
 // pragmaForms are the settings of a connection to SQLite that may be set, with their
@@ -44,18 +46,6 @@ func (all *pragmas) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// sqliteDrivers are the packages with a driver of SQLite, and whether a setting is a
-// parameter of its own, as _synchronous=OFF, in place of _pragma=synchronous(OFF).
-var sqliteDrivers = map[string]bool{
-	"modernc.org/sqlite":                   false,
-	"github.com/glebarez/go-sqlite":        false,
-	"github.com/ncruces/go-sqlite3/driver": false,
-	"github.com/mattn/go-sqlite3":          true,
-}
-
-// otherDrivers are common names of drivers of other databases.
-var otherDrivers = []string{"mysql", "mariadb", "postgres", "pgx", "pq", "sqlserver", "mssql", "oracle", "godror", "clickhouse", "duckdb"}
-
 // setSQLite sets pragmas in each DSN with which the source opens a SQLite file.
 func (src *source) setSQLite(settings pragmas) error {
 	own, err := src.ownParameters()
@@ -86,7 +76,7 @@ func (src *source) ownParameters() (own bool, err error) {
 	for _, f := range src.files {
 		for _, spec := range f.tree.Imports {
 			if path, err := strconv.Unquote(spec.Path.Value); err == nil {
-				if form, known := sqliteDrivers[path]; known {
+				if form, known := goapp.SQLiteDrivers[path]; known {
 					seen[form] = true
 				}
 			}
@@ -107,7 +97,7 @@ func (f *file) sqliteOpens() (all []chain) {
 		}
 		path, name := f.of(call.Fun)
 		last := len(call.Args) - 1
-		if !openers[path][name] || last < 1 {
+		if !opensByName(path, name) || last < 1 {
 			return true
 		}
 		c := chain{whole: call.Args[last], direct: true}
@@ -128,13 +118,15 @@ func (f *file) sqliteOpens() (all []chain) {
 // opensSQLite decides by the driver's name, and where the name is not a literal or is
 // the app's own, by the text of the DSN.
 func (f *file) opensSQLite(driver ast.Expr, c chain) bool {
-	name, literal := inner(driver)
-	name = strings.TrimSuffix(name, "+cache") // of the query cache, see iikanji help sqlcache
-	if literal && slices.Contains(otherDrivers, name) {
+	name, _ := inner(driver)
+	switch goapp.ReachOf(name) {
+	case goapp.SQLiteFile:
+		return true
+	case goapp.Server, goapp.OtherFile:
 		return false
 	}
 	text, _ := inner(c.parts[0])
-	return literal && (name == "sqlite" || name == "sqlite3") || strings.HasPrefix(text, "file:")
+	return strings.HasPrefix(text, "file:")
 }
 
 // sqliteDSN returns the edits that give a DSN the settings.

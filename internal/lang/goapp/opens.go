@@ -1,0 +1,162 @@
+package goapp
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/types"
+	"strings"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// An Opener is a function that opens a pool of connections to databases.
+type Opener struct {
+	By Way
+	// Driver and DSN are the arguments with the name of the driver and with the DSN, -1
+	// without one.
+	Driver, DSN int
+	// Engine is what an opener of one engine alone reaches, as a driver's name.
+	Engine string
+}
+
+// A Way is how the statements of a pool reach the driver.
+type Way int
+
+// The ways.
+const (
+	// Plain: the app's statements go to the driver of the name that it gives.
+	Plain Way = iota
+	// Connector: the driver has no name.
+	Connector
+	// Mapper: an object-relational mapper makes the statements.
+	Mapper
+	// Wrapper: a library puts itself between, as to trace statements.
+	Wrapper
+)
+
+var (
+	byName    = Opener{Driver: 0, DSN: 1}
+	mapped    = Opener{By: Mapper, Driver: 0, DSN: 1}
+	wrapped   = Opener{By: Wrapper, Driver: 0, DSN: 1}
+	connector = Opener{By: Connector, Driver: -1, DSN: -1}
+)
+
+// mapper is the opener of a mapper's driver of one engine.
+func mapper(engine string) Opener { return Opener{By: Mapper, Driver: -1, DSN: 0, Engine: engine} }
+
+// openers are the functions that open pools, by the packages' paths and their names.
+var openers = map[string]map[string]Opener{
+	"database/sql": {"Open": byName, "OpenDB": connector},
+	"github.com/jmoiron/sqlx": {"Open": byName, "MustOpen": byName, "Connect": byName, "MustConnect": byName,
+		"ConnectContext": {Driver: 1, DSN: 2}},
+	"gorm.io/driver/mysql":                                 {"Open": mapper("mysql"), "New": mapper("mysql")},
+	"gorm.io/driver/postgres":                              {"Open": mapper("postgres"), "New": mapper("postgres")},
+	"gorm.io/driver/sqlite":                                {"Open": mapper("sqlite3")},
+	"github.com/glebarez/sqlite":                           {"Open": mapper("sqlite")},
+	"github.com/upper/db/v4/adapter/mysql":                 {"Open": mapper("mysql")},
+	"xorm.io/xorm":                                         {"NewEngine": mapped},
+	"entgo.io/ent/dialect/sql":                             {"Open": mapped},
+	"github.com/XSAM/otelsql":                              {"Open": wrapped},
+	"github.com/uptrace/opentelemetry-go-extra/otelsql":    {"Open": wrapped},
+	"github.com/uptrace/opentelemetry-go-extra/otelsqlx":   {"Open": wrapped, "Connect": wrapped, "MustConnect": wrapped},
+	"gopkg.in/DataDog/dd-trace-go.v1/contrib/database/sql": {"Open": wrapped},
+	"gopkg.in/DataDog/dd-trace-go.v1/contrib/jmoiron/sqlx": {"Open": wrapped, "Connect": wrapped, "MustConnect": wrapped},
+	"go.elastic.co/apm/module/apmsql":                      {"Open": wrapped},
+	"go.elastic.co/apm/module/apmsql/v2":                   {"Open": wrapped},
+}
+
+// OpenerOf is how a function of a package opens a pool; false for another function.
+func OpenerOf(importPath, name string) (Opener, bool) {
+	o, ok := openers[importPath][name]
+	return o, ok
+}
+
+// Maps reports whether a package is a mapper that opens pools to an engine inside of its
+// own functions: their statements are not in the app's source.
+func Maps(importPath, engine string) bool {
+	for _, o := range openers[importPath] {
+		if o.By == Mapper && (o.Engine == engine || o.Engine == "") {
+			return true
+		}
+	}
+	return false
+}
+
+// An Open is a call that opens a pool.
+type Open struct {
+	Opener
+	Call *ast.CallExpr
+	// Name is the driver's name, "" if it is no constant.
+	Name string
+}
+
+// OpenIn is the pool that a call opens; false for another call.
+func OpenIn(info *types.Info, call *ast.CallExpr) (Open, bool) {
+	fn, _ := typeutil.Callee(info, call).(*types.Func)
+	if fn == nil || fn.Pkg() == nil || fn.Signature().Recv() != nil {
+		return Open{}, false
+	}
+	o, ok := OpenerOf(fn.Pkg().Path(), fn.Name())
+	if !ok || len(call.Args) <= max(o.Driver, o.DSN) {
+		return Open{}, false
+	}
+	out := Open{Opener: o, Call: call, Name: o.Engine}
+	if o.Driver >= 0 {
+		if v := info.Types[call.Args[o.Driver]].Value; v != nil && v.Kind() == constant.String {
+			out.Name = constant.StringVal(v)
+		}
+	}
+	return out, true
+}
+
+// Opens are the calls in files that open pools, in the order of the source.
+func Opens(info *types.Info, files []*ast.File) (out []Open) {
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if o, ok := OpenIn(info, call); ok {
+					out = append(out, o)
+				}
+			}
+			return true
+		})
+	}
+	return out
+}
+
+// A Reach is what a driver connects to.
+type Reach int
+
+// What drivers connect to.
+const (
+	UnknownReach Reach = iota
+	SQLiteFile
+	Server
+	OtherFile // of another embedded database
+)
+
+var reaches = map[string]Reach{"sqlite": SQLiteFile, "sqlite3": SQLiteFile, "duckdb": OtherFile,
+	"mysql": Server, "mariadb": Server, "postgres": Server, "pgx": Server, "pq": Server, "sqlserver": Server, "mssql": Server,
+	"oracle": Server, "godror": Server, "clickhouse": Server}
+
+// CacheSuffix is behind the name of a driver with the query cache above it.
+const CacheSuffix = "+cache"
+
+// ReachOf is what a driver with a name connects to, also below a query cache. The name of a
+// driver that the app registers itself tells nothing.
+func ReachOf(driver string) Reach { return reaches[strings.TrimSuffix(driver, CacheSuffix)] }
+
+// SQLiteDrivers are the packages with a driver of SQLite, and whether a setting is a
+// parameter of its own, as _synchronous=OFF, in place of _pragma=synchronous(OFF).
+var SQLiteDrivers = map[string]bool{
+	"modernc.org/sqlite":                   false,
+	"github.com/glebarez/go-sqlite":        false,
+	"github.com/ncruces/go-sqlite3/driver": false,
+	"github.com/mattn/go-sqlite3":          true,
+}
+
+// DrivesSQLite reports whether a package has a driver of SQLite.
+func DrivesSQLite(importPath string) bool {
+	_, ok := SQLiteDrivers[importPath]
+	return ok
+}
