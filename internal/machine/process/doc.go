@@ -9,7 +9,7 @@
 //   - Found reads how a process was started, and by which Way it can be started again.
 //   - Launch starts a Supervisor. It starts processes, waits for them and reports how they
 //     ended. That of an arena ends all of them when iikanji ends. That of a process of a site
-//     (Hold, Replace) outlives iikanji: where iikanji is killed between the end of the old
+//     (Hold) outlives iikanji: where iikanji is killed between the end of the old
 //     process and the start of the new one, the supervisor starts it.
 //
 // A supervisor is this same binary, executed again. Therefore main, and TestMain of every

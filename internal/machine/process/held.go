@@ -34,14 +34,5 @@ func (h *Held) Go(s Spec) (*Child, error) {
 	return p, err
 }
 
-// Replace ends a process, if e is not nil, and starts another one.
-func Replace(ctx context.Context, e *End, s Spec, files [3]*os.File) (*Child, error) {
-	h, err := Hold(ctx, e, s, files)
-	if err != nil {
-		return nil, err
-	}
-	return h.Go(s)
-}
-
 // release closes iikanji's end of the socket: the supervisor goes on alone.
 func (c *Supervisor) release() { _ = c.conn.Close() }

@@ -45,10 +45,7 @@ func TestReplaceNginx(t *testing.T) {
 	if !slices.Equal(spec.Args[1:], args) {
 		t.Fatalf("found as %q", spec.Args)
 	}
-	child, err := Replace(t.Context(), end, spec, files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := replace(t, end, spec, files)
 	t.Cleanup(func() {
 		_ = syscall.Kill(child.PID, syscall.SIGTERM)
 		<-child.Done

@@ -81,3 +81,17 @@ func answers(t *testing.T, address, want string) {
 		return nil
 	})
 }
+
+// replace ends a process and starts another one.
+func replace(t *testing.T, e *End, s Spec, files [3]*os.File) *Child {
+	t.Helper()
+	h, err := Hold(t.Context(), e, s, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := h.Go(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return child
+}

@@ -63,10 +63,7 @@ func TestReplace(t *testing.T) {
 	defer o.Close()
 	spec, files := o.Spec, o.Files
 	end := &End{ID: p.ID(), Steps: []Step{{syscall.SIGTERM, 2 * time.Minute}}}
-	child, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := replace(t, end, spec.WithEnv([]string{"WHO=second"}), files)
 	if p.ID().Alive() {
 		t.Error("the old process still runs")
 	}

@@ -28,10 +28,7 @@ func TestReplaceUnicorn(t *testing.T) {
 	if want := []string{"-c", "uni.rb", "-E", "deployment", "config.ru"}; len(spec.Args) != 7 || !slices.Equal(spec.Args[2:], want) || filepath.Base(spec.Args[1]) != "unicorn" {
 		t.Fatalf("found as %q", spec.Args)
 	}
-	child, err := Replace(t.Context(), end, spec.WithEnv([]string{"WHO=second"}), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	child := replace(t, end, spec.WithEnv([]string{"WHO=second"}), files)
 	t.Cleanup(func() { _ = syscall.Kill(child.PID, syscall.SIGTERM) })
 	answers(t, address, "second")
 }
