@@ -2,8 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -75,47 +73,4 @@ type Outcome struct {
 	Plan       search.TimePlan `json:"plan"` // with the time that a run was seen to take
 	Notes      []string        `json:"notes,omitempty"`
 	Partial    bool            `json:"partial,omitempty"`
-}
-
-// begin makes the parts of a new search.
-func (t *Tuner) begin() {
-	t.book = newBook(t.History, t.Options, t.Now)
-	t.display = &display{book: t.book, onView: t.Show, onLine: t.Say}
-	t.hands = &hands{book: t.book, display: t.display, acts: t.Acts, site: t.Site}
-	t.runner = &runner{book: t.book, display: t.display, hands: t.hands, field: t.Field, rng: rand.New(rand.NewPCG(t.Options.Seed, 1))}
-	t.planner = &planner{book: t.book, display: t.display, hands: t.hands, make: t.Plan, whichFile: t.WhichFile}
-	t.out = &Outcome{Full: t.Options.Full, Place: t.Options.Place, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
-	t.on, t.design, t.check, t.final = nil, nil, nil, nil
-}
-
-// openLedger begins a search with the ledger of an earlier one on this history, if there is
-// one.
-func (t *Tuner) openLedger() error {
-	t.begin()
-	why, err := t.book.open()
-	if err != nil {
-		return err
-	}
-	if why != "" {
-		t.display.say("%s", why)
-	}
-	old, err := t.book.recall()
-	if old {
-		t.display.say("the noise was measured more than %s ago: calibrating again", freshFor)
-	}
-	return err
-}
-
-// close completes the outcome of a search that ended with err, and saves it.
-func (t *Tuner) close(err error) (*Outcome, error) {
-	s, out := t.book.present(), t.out
-	out.Attempts = append([]search.Attempt{}, s.Ledger.Attempts...)
-	out.Runs, out.Voided = s.Runs, s.Ledger.Voided-t.book.before[1]
-	out.Short = s.Score
-	out.Noise, out.Notes, out.Took = s.Judge.Prior.SD(), t.display.notes, s.Spent
-	if t.display.plan != nil {
-		out.Plan = *t.display.plan
-	}
-	out.Partial, out.FalseKeeps = err != nil, s.Ledger.FalseKeeps()
-	return out, errors.Join(err, t.book.save(), t.saveSearch(out))
 }

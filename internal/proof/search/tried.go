@@ -1,0 +1,99 @@
+package search
+
+import "slices"
+
+// underTrial is the key of the single candidate under trial.
+func (s *State) underTrial() string {
+	if s.Trial == nil {
+		return ""
+	}
+	return s.Trial.Key
+}
+
+// HasTried reports whether a candidate had its trial, and whether that trial was
+// deferred. A parked candidate is tried again once the limit has moved: another
+// resource binds, or a change was kept that makes the candidate promise more.
+func (s *State) HasTried(c Candidate) (tried, deferred bool) {
+	key := c.Key()
+	for i := len(s.Ledger.Attempts) - 1; i >= 0; i-- {
+		a := &s.Ledger.Attempts[i]
+		if a.Key == key {
+			if c.knob() && s.limitMovedSince(i) || s.Regains(c, i) {
+				return false, false
+			}
+			return !a.Parked || a.Binding == s.Binding, a.Deferred
+		}
+		if a.IsBundle() && a.hasPart(key) && s.isInForce(a) {
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// IsCured reports whether another remedy of the same finding is in force, or a rewrite
+// that has the fixes of this one. A log that is written more cheaply may still be turned
+// off.
+func (s *State) IsCured(c Candidate) bool {
+	if c.Code == "" || c.Nature.Blinds || c.knob() {
+		return false
+	}
+	for i := range s.Ledger.Attempts {
+		if a := &s.Ledger.Attempts[i]; a.answersFor(c) && s.isInForce(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// isTrifle reports whether a candidate promises too little for a trial in a bounded time.
+func (s *State) isTrifle(c Candidate) bool {
+	return s.bounded() && !c.Nature.Blinds && c.Chance*c.Gain < s.constant(Trifle)
+}
+
+// isWorthResuming reports whether the next runs of a trial that was put off promise enough
+// to go on with it.
+func (s *State) isWorthResuming(c Candidate) bool {
+	for _, a := range slices.Backward(s.Ledger.Attempts) {
+		if a.Key == c.Key() {
+			return !s.bounded() || s.promiseOf(a.Verdict, s.Judge.Looks) >= s.constant(Hopeless)
+		}
+	}
+	return false
+}
+
+// hasTimeFor reports whether there is time for a trial of a candidate: of a rewrite, for
+// the comparison of answers and two pairs. In a scarce search runs are long, and a
+// comparison takes less than one.
+func (s *State) hasTimeFor(c Candidate) bool {
+	least := s.constant(AnswerRuns) + s.leastTrial()
+	if s.Scarce() {
+		least = 1 + s.leastTrial()
+	}
+	return !c.Nature.Rewrites || s.runsLeft() >= least
+}
+
+// waiting are the candidates that have had no trial yet, best first, of those
+// that blind the sensors or of the others.
+func (s *State) waiting(blind bool) []Candidate {
+	return slices.DeleteFunc(s.rankedNow(), func(c Candidate) bool {
+		tried, _ := s.HasTried(c)
+		return tried || c.Nature.Blinds != blind || s.isTrifle(c)
+	})
+}
+
+// rewritesWait reports whether a rewrite of source waits for its trial that is not
+// planned from all of the source.
+func (s *State) rewritesWait(cs []Candidate) bool {
+	return slices.ContainsFunc(cs, func(c Candidate) bool {
+		tried, _ := s.HasTried(c)
+		return !tried && c.Nature.Rewrites && !c.Nature.Apart && !c.knob() && !s.isTrifle(c)
+	})
+}
+
+// waitsForRewrites reports whether a candidate waits while rewrites of source wait for
+// their trial: they would invalidate the plan of a change that is planned from all of the
+// source. A knob waits only until the first of them: what admits more work gains only where
+// work has become cheaper.
+func (s *State) waitsForRewrites(c Candidate) bool {
+	return c.Nature.Apart || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
+}
