@@ -59,8 +59,6 @@ func (s *State) ScreenBroke(d *Design) {
 	}
 }
 
-// PlanFavoured plans the bundle of the parts that a screening favours. A single one comes
-// first in the queue anyway.
-func (s *State) PlanFavoured(parts []Candidate) {
-	s.Plan = Plan{Favoured: s.favoured(parts)}
-}
+// ScreenedAll plans what follows a screening: the bundle of the parts that it favours. A
+// single one comes first anyway.
+func (s *State) ScreenedAll(parts []Candidate) { s.Plan = Plan{Screened: parts} }

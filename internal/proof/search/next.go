@@ -73,9 +73,9 @@ func (s *State) explore() Step {
 	if step, ok := s.half(); ok {
 		return step
 	}
-	switch {
-	case s.isNewBundle(s.Plan.Favoured):
-		return s.bundle(s.Plan.Favoured, "the screening favours each")
+	switch favoured := s.favoured(s.Plan.Screened); {
+	case s.isNewBundle(favoured):
+		return s.bundle(favoured, "the screening favours each")
 	case s.Plan.Sweep != nil:
 		return Step{Do: NoteSweep, Parts: s.Plan.Sweep}
 	case s.Plan.Confirm && s.Ledger.Open != nil:

@@ -1,6 +1,9 @@
 package search
 
 import (
+	"cmp"
+	"fmt"
+
 	"github.com/iikanji/iikanji"
 )
 
@@ -24,6 +27,29 @@ type Step struct {
 	Drop bool `json:"drop,omitempty"`
 	// Plan is what the search intends after this step.
 	Plan Plan `json:"plan,omitzero"`
+}
+
+// String is the decision in a line, without its reason.
+func (s Step) String() string {
+	text := string(s.Do)
+	for i, c := range s.Parts {
+		text += map[bool]string{true: ": ", false: "; "}[i == 0] + cmp.Or(c.Remedy.Says, c.Key())
+	}
+	for _, k := range s.Keeps {
+		text += fmt.Sprintf(" %d", k.Changes)
+	}
+	if s.Do == Settle || s.Do == EndCheck {
+		text += ": " + s.Verdict.Call.String()
+	}
+	for _, is := range []struct {
+		it   bool
+		word string
+	}{{s.Sweep, "sweep"}, {s.Deferred, "deferred"}, {s.Drop, "dropped"}} {
+		if is.it {
+			text += ", " + is.word
+		}
+	}
+	return text
 }
 
 // An Action is what a Step does.
@@ -89,8 +115,9 @@ type Plan struct {
 	ConfirmLast bool `json:"confirm_last,omitempty"`
 	// Looked: the site was just observed, so that a candidate of the diagnosis is next.
 	Looked bool `json:"looked,omitempty"`
-	// Favoured are the candidates that a screening favours, to be tried together.
-	Favoured []Candidate `json:"favoured,omitempty"`
+	// Screened are the candidates of a screening that has ended: those that it favours are
+	// tried together.
+	Screened []Candidate `json:"screened,omitempty"`
 	// Stage is the stage of the end phase.
 	Stage Stage `json:"stage,omitempty"`
 	// Checks are the kept changes of the drop-one checks, Checked how many had theirs.

@@ -32,6 +32,8 @@ type Search struct {
 	// Overhead is the time of a run beyond its load: the reset and the rest. 0 is 3 s.
 	Overhead time.Duration
 	Say      func(at time.Duration, line string)
+	// Trace receives each step with the state that it was decided from.
+	Trace func(search.State, search.Step)
 }
 
 // candidates repeats n candidates of one effect.
@@ -93,7 +95,7 @@ func (s *Search) Run(ctx context.Context, seed, i uint64) (*Result, error) {
 	o := s.Options
 	o.Seed = f.rng.Uint64()
 	t := &tune.Tuner{Field: f, Acts: &change.Executor{Hands: f, Journal: f}, History: f, Options: o, Plan: f.plan,
-		Now: func() time.Time { return f.now }, Say: s.say(f)}
+		Now: func() time.Time { return f.now }, Say: s.say(f), Trace: s.Trace}
 	out, err := t.Tune(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("simulating search %d of %q: %w", i, s.Name, err)

@@ -108,7 +108,7 @@ func (t *Tuner) endScreen(ctx context.Context) error {
 		proven := map[bool]string{true: ", a gain is proven"}[found.Proven(judge.LeastWorth)]
 		t.display.say("screened: %s: %s (± %.1f)%s", p.Remedy.Says, percentText(found.Effect), 100*found.SE, cmp.Or(proven))
 	}
-	s.PlanFavoured(st.Parts)
+	s.ScreenedAll(st.Parts)
 	return nil
 }
 

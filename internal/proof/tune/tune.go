@@ -72,7 +72,7 @@ func (t *Tuner) judgeOne(ctx context.Context, c search.Candidate) (at int, err e
 // follow performs the steps of the search until one that ends it.
 func (t *Tuner) follow(ctx context.Context, ends func(search.Step) bool) error {
 	for {
-		step := search.Next(*t.book.present())
+		step := t.next()
 		t.book.state.Plan = step.Plan
 		if err := t.perform(ctx, step); err != nil {
 			return t.abandon(ctx, err)
@@ -83,10 +83,20 @@ func (t *Tuner) follow(ctx context.Context, ends func(search.Step) bool) error {
 	}
 }
 
+// next decides on the next step.
+func (t *Tuner) next() search.Step {
+	s := *t.book.present()
+	step := search.Next(s)
+	if t.Trace != nil {
+		t.Trace(s, step)
+	}
+	return step
+}
+
 // finishTrial performs the steps of the trial under way.
 func (t *Tuner) finishTrial(ctx context.Context) error {
 	for t.on != nil {
-		if err := t.perform(ctx, search.Next(*t.book.present())); err != nil {
+		if err := t.perform(ctx, t.next()); err != nil {
 			return t.abandon(ctx, err)
 		}
 	}

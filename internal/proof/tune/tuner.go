@@ -24,6 +24,8 @@ type Tuner struct {
 	// be nil.
 	Show func(View)
 	Say  func(line string)
+	// Trace receives each step with the state that it was decided from; nil discards them.
+	Trace func(search.State, search.Step)
 	// Propose asks a proposer for candidates; nil if there is none.
 	Propose func(ctx context.Context, d *diagnose.Diagnosis, known []iikanji.Fact, tried []search.Attempt) ([]search.Candidate, error)
 
