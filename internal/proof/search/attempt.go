@@ -79,14 +79,14 @@ func (a *Attempt) candidates() []Candidate {
 
 // rewritesSource reports whether the attempt is of rewrites of source other than knobs.
 func (a *Attempt) rewritesSource() bool {
-	return slices.ContainsFunc(a.candidates(), func(c Candidate) bool { return c.Nature.Rewrites && !c.knob() })
+	return slices.ContainsFunc(a.candidates(), func(c Candidate) bool { return c.Traits.Rewrites && !c.knob() })
 }
 
 // answers reports whether the attempt's changes, if they are in force, leave nothing for a
 // candidate to do: they answer its finding, or have its fixes.
 func (a *Attempt) answersFor(c Candidate) bool {
 	return a.Candidate.Cause() == c.Cause() || slices.ContainsFunc(a.Planned(), func(p Part) bool { return p.Cause == c.Cause() }) ||
-		c.Nature.Rewrites && slices.ContainsFunc(a.candidates(), func(part Candidate) bool { return part.hasFixesOf(c) })
+		c.Traits.Rewrites && slices.ContainsFunc(a.candidates(), func(part Candidate) bool { return part.hasFixesOf(c) })
 }
 
 // Provisional reports whether the fast lane let the attempt in, and nothing has confirmed

@@ -18,14 +18,14 @@ type Candidate struct {
 	Chance float64 `json:"chance"`
 	// Proposed: it comes from a proposer, not from a finding.
 	Proposed bool `json:"proposed,omitempty"`
-	// Nature is what the declared act of its remedy says about its trial.
-	Nature Nature `json:"nature,omitzero"`
+	// Traits is what the declared act of its remedy says about its trial.
+	Traits Traits `json:"traits,omitzero"`
 
 	key string // cache of Key
 }
 
-// A Nature is what the declared act of a remedy says about its trial.
-type Nature struct {
+// Traits are what the declared act of a remedy says about its trial.
+type Traits struct {
 	Blinds   bool `json:"blinds,omitempty"`   // sensors see less once it is applied
 	Rewrites bool `json:"rewrites,omitempty"` // it changes the source of an app
 	Apart    bool `json:"apart,omitempty"`    // it is planned from all of the source
@@ -66,7 +66,7 @@ func (c Candidate) promise() float64 { return c.Chance * c.Gain }
 // knob reports whether a candidate is one of several values of a constant in source.
 // What it is worth depends on the limit: a constant that throttles hides nothing as
 // long as another limit binds.
-func (c Candidate) knob() bool { return c.Nature.Rewrites && c.Remedy.Args["variant"] != "" }
+func (c Candidate) knob() bool { return c.Traits.Rewrites && c.Remedy.Args["variant"] != "" }
 
 // hasFixesOf reports whether a rewrite has all fixes of another: those of its function by
 // its levers.

@@ -12,7 +12,7 @@ func (s *State) next(blind bool) (Candidate, bool) {
 	var rewrite, other, again Candidate
 	waiting := s.rewritesWait(s.Candidates)
 	for _, c := range s.rankedNow() {
-		if c.Nature.Blinds != blind || c.Key() == s.underTrial() || s.isTrifle(c) || waiting && s.waitsForRewrites(c) || !s.hasTimeFor(c) ||
+		if c.Traits.Blinds != blind || c.Key() == s.underTrial() || s.isTrifle(c) || waiting && s.waitsForRewrites(c) || !s.hasTimeFor(c) ||
 			s.Stale && s.IsCured(c) {
 			continue
 		}
@@ -21,9 +21,9 @@ func (s *State) next(blind bool) (Candidate, bool) {
 			if deferred && again.missing() && s.isWorthResuming(c) {
 				again = c
 			}
-		case !c.Nature.Rewrites && other.missing():
+		case !c.Traits.Rewrites && other.missing():
 			other = c
-		case c.Nature.Rewrites && rewrite.missing():
+		case c.Traits.Rewrites && rewrite.missing():
 			rewrite = c
 		}
 	}

@@ -19,7 +19,7 @@ func (s *State) undecided() []Candidate {
 			continue
 		}
 		seen[a.Key] = true
-		if a.Parked && a.Verdict.Effect.Mid > 0 && !a.Candidate.Nature.Blinds {
+		if a.Parked && a.Verdict.Effect.Mid > 0 && !a.Candidate.Traits.Blinds {
 			parts = append(parts, a.Candidate)
 		}
 	}
@@ -45,15 +45,15 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 	if !s.bounded() {
 		return nil
 	}
-	waiting := s.waiting(first.Nature.Blinds)
+	waiting := s.waiting(first.Traits.Blinds)
 	tight := time.Duration(4*len(waiting))*s.Cost > s.TimeFor()
 	small := func(c Candidate) bool {
 		if most > s.count(MostParts) {
 			return !c.Proposed && c.Gain < s.constant(Large)
 		}
-		return !c.Proposed && (s.runsFor(c.Gain) > 4 || tight && c.Gain < s.constant(Middling) || c.Nature.Blinds)
+		return !c.Proposed && (s.runsFor(c.Gain) > 4 || tight && c.Gain < s.constant(Middling) || c.Traits.Blinds)
 	}
-	if first.Nature.Rewrites {
+	if first.Traits.Rewrites {
 		return s.allRewrites(first)
 	}
 	if !small(first) {
@@ -62,7 +62,7 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 	parts := []Candidate{first}
 	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.Cause() == c.Cause() }
-		if len(parts) < most && small(c) && !c.Nature.Rewrites && !slices.ContainsFunc(parts, same) {
+		if len(parts) < most && small(c) && !c.Traits.Rewrites && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}
@@ -73,12 +73,12 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 // comparison of answers and one build serve all. A knob is tried alone, and so is
 // what a proposer wrote.
 func (s *State) allRewrites(first Candidate) []Candidate {
-	alone := func(c Candidate) bool { return !c.Nature.Rewrites || c.knob() || c.Nature.Apart || c.Proposed }
+	alone := func(c Candidate) bool { return !c.Traits.Rewrites || c.knob() || c.Traits.Apart || c.Proposed }
 	if alone(first) {
 		return nil
 	}
 	parts := []Candidate{first}
-	for _, c := range s.waiting(first.Nature.Blinds) {
+	for _, c := range s.waiting(first.Traits.Blinds) {
 		covered := func(o Candidate) bool { return o.Cause() == c.Cause() || o.hasFixesOf(c) }
 		if len(parts) < s.count(MostRewrites) && !alone(c) && !slices.ContainsFunc(parts, covered) {
 			parts = append(parts, c)
@@ -113,7 +113,7 @@ func (s *State) wasScreened(key string) bool {
 // factors are the candidates to screen together with first, best first, and not
 // more than the time allows; nil if they are too few.
 func (s *State) factors(first Candidate) []Candidate {
-	if first.Nature.Rewrites {
+	if first.Traits.Rewrites {
 		return nil // each run of a design would build the app anew
 	}
 	parts := slices.DeleteFunc(s.handful(first, s.count(MostFactors)), func(c Candidate) bool { return s.wasScreened(c.Key()) })

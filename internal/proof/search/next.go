@@ -215,7 +215,7 @@ func (s *State) rewritesComeFirst() bool {
 		return false
 	}
 	c, ok := s.next(false)
-	return ok && c.Nature.Rewrites && !c.knob()
+	return ok && c.Traits.Rewrites && !c.knob()
 }
 
 // worthObserving reports whether a new observation may change what is tried next. One

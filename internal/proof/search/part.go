@@ -10,7 +10,7 @@ import (
 // A Part is one candidate of a bundle, which is tried as one change.
 type Part struct {
 	Remedy iikanji.Remedy `json:"remedy"`
-	Nature Nature         `json:"nature,omitzero"`
+	Traits Traits         `json:"traits,omitzero"`
 	// Change is its change; 0 if it could not be planned.
 	Change iikanji.ChangeID `json:"change,omitempty"`
 	Says   string           `json:"says"`            // the change in words
@@ -27,7 +27,7 @@ func (p Part) Key() string { return KeyOf(p.Remedy) }
 func (p Part) planned() bool { return p.Change != 0 }
 
 // candidate is the part's remedy as a candidate without a finding.
-func (p Part) candidate() Candidate { return Candidate{Remedy: p.Remedy, Nature: p.Nature} }
+func (p Part) candidate() Candidate { return Candidate{Remedy: p.Remedy, Traits: p.Traits} }
 
 // Code is the code of the part's finding.
 func (p Part) Code() iikanji.Code {
@@ -45,7 +45,7 @@ func (p Part) Where() string {
 func PartsOf(cs []Candidate) []Part {
 	parts := make([]Part, len(cs))
 	for i, c := range cs {
-		parts[i] = Part{Remedy: c.Remedy, Nature: c.Nature, Cause: c.Cause()}
+		parts[i] = Part{Remedy: c.Remedy, Traits: c.Traits, Cause: c.Cause()}
 	}
 	return parts
 }

@@ -23,7 +23,7 @@ func (s *State) runsFor(gain float64) float64 {
 
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.
 func (s *State) extraRuns(c Candidate) float64 {
-	if c.Nature.Rewrites {
+	if c.Traits.Rewrites {
 		return s.constant(AnswerRuns)
 	}
 	return 0
@@ -36,9 +36,9 @@ func (s *State) ranked(cs []Candidate) []Candidate {
 	worth := func(c Candidate) float64 { return c.Chance * c.Gain / (s.runsFor(c.Gain) + s.extraRuns(c)) }
 	slices.SortStableFunc(cs, func(a, b Candidate) int {
 		switch {
-		case a.Nature.Blinds && !b.Nature.Blinds:
+		case a.Traits.Blinds && !b.Traits.Blinds:
 			return 1
-		case b.Nature.Blinds && !a.Nature.Blinds:
+		case b.Traits.Blinds && !a.Traits.Blinds:
 			return -1
 		}
 		return cmp.Compare(worth(b), worth(a))
@@ -67,7 +67,7 @@ func (s *State) believed(cs []Candidate) []Candidate {
 			c.Chance, c.Gain = found.Belief(c.Chance)
 			c.Gain = max(0, c.Gain)
 		}
-		if c.Nature.Rewrites {
+		if c.Traits.Rewrites {
 			c.Chance *= s.rewriteProspects(*c)
 		}
 		c.Chance *= s.chanceOfAnotherTrial(*c)

@@ -17,7 +17,7 @@ func rewrite(code, levers, function string, more ...string) Candidate {
 	for i := 0; i < len(more); i += 2 {
 		args[more[i]] = more[i+1]
 	}
-	return Candidate{Code: iikanji.Code(code), Where: function, Chance: 0.5, Gain: 0.1, Nature: Nature{Rewrites: true, Apart: code == "APP207"},
+	return Candidate{Code: iikanji.Code(code), Where: function, Chance: 0.5, Gain: 0.1, Traits: Traits{Rewrites: true, Apart: code == "APP207"},
 		Remedy: iikanji.Remedy{Kind: "gocode", Target: "app", Says: levers + " in " + function, Args: args}}.Keyed()
 }
 
@@ -132,7 +132,7 @@ func TestRewriteOrOther(t *testing.T) {
 			Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: "other", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.Keyed()
 	}
 	knob := func(gain float64) Candidate {
-		return Candidate{Code: "APP214", Where: "k", Nature: Nature{Rewrites: true}, Gain: gain, Chance: 0.05, Remedy: iikanji.Remedy{Kind: "gocode", Target: "app", Says: "knob",
+		return Candidate{Code: "APP214", Where: "k", Traits: Traits{Rewrites: true}, Gain: gain, Chance: 0.05, Remedy: iikanji.Remedy{Kind: "gocode", Target: "app", Says: "knob",
 			Args: map[string]string{"levers": "APP214", "file": "k.go", "func": "k", "place": "p", "variant": "end"}}}.Keyed()
 	}
 	a, b, c := rewrite("APP201", "APP201", "a"), rewrite("APP204", "APP204", "b"), rewrite("APP206", "APP206", "c")
@@ -228,7 +228,7 @@ func TestCoveredIsCured(t *testing.T) {
 // TestLogsFirst: the rest of the time goes to changes of logs only if it does not
 // suffice for both, if they can be proven in it, and if they promise more per run.
 func TestLogsFirst(t *testing.T) {
-	logs := Candidate{Code: "WEB110", Where: "log", Nature: Nature{Blinds: true}, Gain: 0.3, Chance: 0.5,
+	logs := Candidate{Code: "WEB110", Where: "log", Traits: Traits{Blinds: true}, Gain: 0.3, Chance: 0.5,
 		Remedy: iikanji.Remedy{Kind: "nginxconf", Target: "nginx", Says: "logs", Args: map[string]string{"act": "access log", "log": "off"}}}.Keyed()
 	small := Candidate{Code: "DB206", Where: "x", Gain: 0.1, Chance: 0.3,
 		Remedy: iikanji.Remedy{Kind: "mysqlconf", Target: "database", Says: "other", Args: map[string]string{"name": "innodb_flush_log_at_trx_commit", "value": "2"}}}.Keyed()

@@ -21,14 +21,14 @@ func (s *State) sweeps() bool { return s.Scarce() || s.Ledger.Absorbed }
 // finding. Before rewrites of source comes a sweep without them if it promises much: a slow
 // site answers few of the requests whose answers are compared. nil means no sweep.
 func (s *State) sweep(first Candidate) []Candidate {
-	if !s.sweeps() || first.Nature.Blinds || first.Proposed || first.Nature.Apart || first.knob() {
+	if !s.sweeps() || first.Traits.Blinds || first.Proposed || first.Traits.Apart || first.knob() {
 		return nil
 	}
 	if s.Suspects[first.Key()] && len(s.Suspects) == 1 {
 		return nil
 	}
 	all := append([]Candidate{first}, s.sweepable()...)
-	source := first.Nature.Rewrites || first.Gain < s.constant(Large)
+	source := first.Traits.Rewrites || first.Gain < s.constant(Large)
 	if s.Ledger.Absorbed {
 		source = promised(all) < s.constant(Large)
 	}
@@ -43,8 +43,8 @@ func (s *State) sweep(first Candidate) []Candidate {
 		}
 		switch {
 		case len(parts) == s.count(MostSwept) || slices.ContainsFunc(parts, covered):
-		case c.Proposed || c.Nature.Apart || c.knob() || c.Chance*c.Gain < s.constant(LeastSwept):
-		case c.Nature.Rewrites && !source:
+		case c.Proposed || c.Traits.Apart || c.knob() || c.Chance*c.Gain < s.constant(LeastSwept):
+		case c.Traits.Rewrites && !source:
 		default:
 			parts = append(parts, c)
 		}
@@ -68,7 +68,7 @@ func (s *State) sweepable() []Candidate {
 		return parts
 	}
 	for _, c := range s.rankedNow() {
-		if s.broughtNothingAlone(c) && !c.Nature.Blinds && !s.isTrifle(c) {
+		if s.broughtNothingAlone(c) && !c.Traits.Blinds && !s.isTrifle(c) {
 			parts = append(parts, c)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *State) broughtNothingAlone(c Candidate) bool {
 func promised(cs []Candidate) float64 {
 	sum := 0.0
 	for _, c := range cs {
-		if !c.Nature.Rewrites && !c.Nature.Apart && !c.knob() {
+		if !c.Traits.Rewrites && !c.Traits.Apart && !c.knob() {
 			sum += c.Gain
 		}
 	}

@@ -34,7 +34,7 @@ func (s *State) HasTried(c Candidate) (tried, deferred bool) {
 // that has the fixes of this one. A log that is written more cheaply may still be turned
 // off.
 func (s *State) IsCured(c Candidate) bool {
-	if c.Code == "" || c.Nature.Blinds || c.knob() {
+	if c.Code == "" || c.Traits.Blinds || c.knob() {
 		return false
 	}
 	for i := range s.Ledger.Attempts {
@@ -47,7 +47,7 @@ func (s *State) IsCured(c Candidate) bool {
 
 // isTrifle reports whether a candidate promises too little for a trial in a bounded time.
 func (s *State) isTrifle(c Candidate) bool {
-	return s.bounded() && !c.Nature.Blinds && c.Chance*c.Gain < s.constant(Trifle)
+	return s.bounded() && !c.Traits.Blinds && c.Chance*c.Gain < s.constant(Trifle)
 }
 
 // isWorthResuming reports whether the next runs of a trial that was put off promise enough
@@ -69,7 +69,7 @@ func (s *State) hasTimeFor(c Candidate) bool {
 	if s.Scarce() {
 		least = 1 + s.leastTrial()
 	}
-	return !c.Nature.Rewrites || s.runsLeft() >= least
+	return !c.Traits.Rewrites || s.runsLeft() >= least
 }
 
 // waiting are the candidates that have had no trial yet, best first, of those
@@ -77,7 +77,7 @@ func (s *State) hasTimeFor(c Candidate) bool {
 func (s *State) waiting(blind bool) []Candidate {
 	return slices.DeleteFunc(s.rankedNow(), func(c Candidate) bool {
 		tried, _ := s.HasTried(c)
-		return tried || c.Nature.Blinds != blind || s.isTrifle(c)
+		return tried || c.Traits.Blinds != blind || s.isTrifle(c)
 	})
 }
 
@@ -86,7 +86,7 @@ func (s *State) waiting(blind bool) []Candidate {
 func (s *State) rewritesWait(cs []Candidate) bool {
 	return slices.ContainsFunc(cs, func(c Candidate) bool {
 		tried, _ := s.HasTried(c)
-		return !tried && c.Nature.Rewrites && !c.Nature.Apart && !c.knob() && !s.isTrifle(c)
+		return !tried && c.Traits.Rewrites && !c.Traits.Apart && !c.knob() && !s.isTrifle(c)
 	})
 }
 
@@ -95,5 +95,5 @@ func (s *State) rewritesWait(cs []Candidate) bool {
 // source. A knob waits only until the first of them: what admits more work gains only where
 // work has become cheaper.
 func (s *State) waitsForRewrites(c Candidate) bool {
-	return c.Nature.Apart || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
+	return c.Traits.Apart || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
 }

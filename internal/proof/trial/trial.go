@@ -93,7 +93,7 @@ func (tr *Trial) GoOn(pairs []judge.Pair) {
 	}
 }
 
-// New pairs are those that this part of the trial has run.
+// Pairs are those that this part of the trial has run.
 func (tr *Trial) Pairs() []judge.Pair { return tr.Case.Pairs[tr.Had:] }
 
 // Change is the number of the first change, which names the trial.

@@ -28,7 +28,7 @@ func (t *Tuner) compareAnswers(ctx context.Context) (why string, err error) {
 	tr := t.on.trial
 	changes := tr.Arms.Changes
 	field, able := t.Field.(Comparer)
-	i := slices.IndexFunc(changes, func(c *iikanji.Change) bool { return c.Remedy != nil && natureOf(*c.Remedy).Rewrites })
+	i := slices.IndexFunc(changes, func(c *iikanji.Change) bool { return c.Remedy != nil && traitsOf(*c.Remedy).Rewrites })
 	if !able || i < 0 {
 		return "", nil
 	}

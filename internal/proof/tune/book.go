@@ -81,7 +81,7 @@ func (b *book) open() (why string, err error) {
 		why = fmt.Sprintf("the ledger has runs under other conditions (%s): calibrating again", l.Basis)
 		l.ForgetRuns()
 	}
-	readNatures(l)
+	readTraits(l)
 	l.Version, l.Short, l.Basis = ledgerVersion, o.Short, o.Basis
 	b.before, b.first = [2]int{l.Runs, l.Voided}, len(l.Attempts)
 	return why, nil

@@ -10,19 +10,19 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
-// natureOf is what the declared act of a remedy says about its trial.
-func natureOf(r iikanji.Remedy) search.Nature {
+// traitsOf is what the declared act of a remedy says about its trial.
+func traitsOf(r iikanji.Remedy) search.Traits {
 	act, err := change.Match(r)
-	return search.Nature{Blinds: err == nil && len(act.Blinds) > 0, Rewrites: err == nil && act.Rewrites, Apart: err == nil && act.Apart}
+	return search.Traits{Blinds: err == nil && len(act.Blinds) > 0, Rewrites: err == nil && act.Rewrites, Apart: err == nil && act.Apart}
 }
 
-// readNatures looks up the acts of what the ledger has: they may be declared otherwise since.
-func readNatures(l *search.Ledger) {
+// readTraits looks up the acts of what the ledger has: they may be declared otherwise since.
+func readTraits(l *search.Ledger) {
 	for i := range l.Attempts {
 		a := &l.Attempts[i]
-		a.Candidate.Nature = natureOf(a.Candidate.Remedy)
+		a.Candidate.Traits = traitsOf(a.Candidate.Remedy)
 		for k := range a.Parts {
-			a.Parts[k].Nature = natureOf(a.Parts[k].Remedy)
+			a.Parts[k].Traits = traitsOf(a.Parts[k].Remedy)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func Candidates(d *diagnose.Diagnosis) (cs []search.Candidate, refused []Refusal
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
 		for _, r := range f.Remedies {
-			c := search.Candidate{Remedy: r, Nature: natureOf(r), Code: f.Code, Claim: f.Claim, Where: f.Where}
+			c := search.Candidate{Remedy: r, Traits: traitsOf(r), Code: f.Code, Claim: f.Claim, Where: f.Where}
 			if seen[c.Key()] {
 				continue
 			}

@@ -16,7 +16,7 @@ import (
 // rewrite is a candidate of kind gocode.
 func rewrite(code, function string) search.Candidate {
 	r := iikanji.Remedy{Kind: "gocode", Target: "app", Says: code + " in " + function, Args: map[string]string{"levers": code, "file": "main.go", "func": function}}
-	return search.Candidate{Code: iikanji.Code(code), Where: function, Chance: 0.5, Gain: 0.1, Remedy: r, Nature: natureOf(r)}.Keyed()
+	return search.Candidate{Code: iikanji.Code(code), Where: function, Chance: 0.5, Gain: 0.1, Remedy: r, Traits: traitsOf(r)}.Keyed()
 }
 
 // TestLeftOutWork: a knob that leaves work out is expected to gain by what is left out,

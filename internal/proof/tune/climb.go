@@ -109,7 +109,7 @@ func (t *Tuner) climbAll(ctx context.Context, rungs []Rung, done func(int, Climb
 	measured := false
 	for i, r := range rungs {
 		for k := range r.Parts {
-			r.Parts[k].Nature = natureOf(r.Parts[k].Remedy)
+			r.Parts[k].Traits = traitsOf(r.Parts[k].Remedy)
 		}
 		if before, ok := t.climbedBefore(r); ok {
 			done(i, before)

@@ -74,7 +74,7 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 	}
 	var err error
 	if step.Drop {
-		err = t.drop(ctx, a, k, v)
+		err = t.drop(ctx, a, k)
 	}
 	check := t.check
 	t.check, b.state.Check = nil, nil
@@ -92,7 +92,7 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 }
 
 // drop undoes a change for good that a check found to have no effect worth keeping.
-func (t *Tuner) drop(ctx context.Context, a *search.Attempt, k search.Keep, _ iikanji.Verdict) error {
+func (t *Tuner) drop(ctx context.Context, a *search.Attempt, k search.Keep) error {
 	if err := t.check.Arms.Put(ctx, false); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// Hands change the site by the executor, and keep the ledger true to it.
+// A hands changes the site by the executor, and keeps the ledger true to it.
 type hands struct {
 	book    *book
 	display *display
@@ -21,7 +21,7 @@ type hands struct {
 	site    *change.Site
 }
 
-// of the site perform the ops of changes and read the state of places.
+// ops perform the ops of changes and read the state of places.
 func (h *hands) ops() change.Hands {
 	if h.acts != nil && h.acts.Hands != nil {
 		return h.acts.Hands

@@ -59,7 +59,7 @@ func (t *Tuner) judgeOne(ctx context.Context, c search.Candidate) (at int, err e
 		return len(l.Attempts), err
 	}
 	at = len(l.Attempts)
-	c.Nature = natureOf(c.Remedy)
+	c.Traits = traitsOf(c.Remedy)
 	if err := t.tryOne(ctx, c); err != nil {
 		return at, err
 	}
