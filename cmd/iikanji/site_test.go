@@ -337,7 +337,7 @@ func TestByHand(t *testing.T) {
 		iikanji.ByPerson("app", "another machine"), iikanji.Remedy{Kind: "ddl", Target: "elsewhere"})
 	out, _ := shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", all)
 	for _, want := range []string{"5 of 7 remedies can be planned; nothing was changed", "#1 add index", "weakens: durability", "+innodb_flush_log_at_trx_commit = 2",
-		"forbids weakening freshness", "not planned:", "#6 topology on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
+		"forbids weakening freshness", "not planned:", "#6 person on app: another machine\n    because: iikanji has no kind", "#7 ddl on elsewhere"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -84,7 +84,7 @@ func styleRun() *iikanji.Run {
 func styleDiagnosis() *diagnose.Diagnosis {
 	return &diagnose.Diagnosis{Run: styleRun(), Statements: 4.9, CPU: 20, Binding: "CPU of データベース", Sensors: []observe.Sensor{{Name: "slow log", Error: "読めない\x1b[31m " + strings.Repeat("読めない", 30)}},
 		Findings: []iikanji.Finding{
-			{Code: "DB101", Where: "店.商品 (名前, 価格)\x1b[31m " + strings.Repeat("長い名前", 20), Gain: iikanji.Range{Lo: 0.95, Hi: 1.91}, Claim: "x", Remedies: []iikanji.Remedy{{Kind: "ddl", Target: "db", Says: "add index " + strings.Repeat("(名前)", 30)}}},
+			{Code: "DB101", Nature: iikanji.Nature{Of: iikanji.OfStatements}, Where: "店.商品 (名前, 価格)\x1b[31m " + strings.Repeat("長い名前", 20), Gain: iikanji.Range{Lo: 0.95, Hi: 1.91}, Claim: "x", Remedies: []iikanji.Remedy{{Kind: "ddl", Target: "db", Says: "add index " + strings.Repeat("(名前)", 30)}}},
 			{Code: "WEB102", Where: "nginx", Gain: iikanji.Range{Lo: 0.1, Hi: 0.1}, Claim: "y", Remedies: []iikanji.Remedy{{Kind: "nginxconf", Target: "nginx", Says: "keep connections open"}}}}}
 }
 

@@ -50,6 +50,7 @@ func (l Limits) relieve(resource string) bool {
 	return !known || l&limit != 0
 }
 
+// String lists the limits by their names.
 func (l Limits) String() string {
 	var names []string
 	for _, name := range []string{"cpu", "disk", "locks", "pool"} {

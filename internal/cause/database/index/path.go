@@ -94,7 +94,10 @@ func (p path) cost() float64 {
 // A Bound is the set of refs that are already read.
 type Bound uint64
 
-func (b Bound) Has(i int) bool   { return b&(1<<uint(i)) != 0 }
+// Has reports whether a ref is in the set.
+func (b Bound) Has(i int) bool { return b&(1<<uint(i)) != 0 }
+
+// With is the set and one more ref.
 func (b Bound) With(i int) Bound { return b | 1<<uint(i) }
 func (b Bound) hasAll(r []int) bool {
 	return !slices.ContainsFunc(r, func(i int) bool { return !b.Has(i) })

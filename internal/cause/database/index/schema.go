@@ -93,6 +93,7 @@ func (t *Table) count() {
 // Distinct is the number of distinct values of a column, 0 when unknown.
 func (t *Table) Distinct(col string) float64 { return t.values[col] }
 
+// FullName is the name with the schema, where that is known.
 func (t *Table) FullName() string {
 	if t.Schema == "" {
 		return t.Name

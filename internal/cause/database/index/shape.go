@@ -76,6 +76,7 @@ type ColumnAt struct {
 	Col string // lower case
 }
 
+// An OrderItem is a column of an ORDER BY.
 type OrderItem struct {
 	ColumnAt
 	desc bool

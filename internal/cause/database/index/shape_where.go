@@ -127,6 +127,7 @@ func (b *binder) side(e ast.ExprNode, sc *scope) side {
 	return s
 }
 
+// Column is the definition of a column of a ref; nil when unknown.
 func (blk *Block) Column(at ColumnAt) *iikanji.Column {
 	if t := blk.Refs[at.Ref].Table; t != nil {
 		return t.ByName[at.Col]
