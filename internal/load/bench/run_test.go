@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 func get(ctx context.Context, s scenario.Session, c scenario.Client, path string) {
@@ -607,9 +608,10 @@ func TestOutOfDescriptors(t *testing.T) {
 	}
 }
 
-// TestThrottled: the run is void when the generator lacks CPU time, because of its
+// TestThrottledUnderLoad: the run is void when the generator lacks CPU time, because of its
 // own work or another process.
-func TestThrottled(t *testing.T) {
+func TestThrottledUnderLoad(t *testing.T) {
+	tier.Slow(t)
 	set, err := allowed()
 	if err != nil {
 		t.Fatal(err)
