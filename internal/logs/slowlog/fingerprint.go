@@ -24,6 +24,10 @@ import (
 //   - Comments are dropped, but optimizer hints and version comments count as
 //     text, and a comment after COMMIT or ROLLBACK stays as a tag (committag.go).
 //
+// It stays beside package sqltext, the one tokenizer, because it reads every statement of a
+// log: it writes the fingerprint while it reads, and allocates nothing. TestAgreesWithSQLText
+// holds both to the same literals.
+//
 // The fingerprint of a fingerprint is the same fingerprint. Reusing a
 // Fingerprinter saves allocations; it is not safe for concurrent use.
 type Fingerprinter struct {

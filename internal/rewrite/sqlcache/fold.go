@@ -84,6 +84,9 @@ type token struct {
 
 const placeholder = "?"
 
+// tokenize splits a statement. Apps get a copy of this package, which imports the standard
+// library only: this lexer stays beside package sqltext, and TestAgreesWithSQLText holds both
+// to the same quoted texts and placeholders.
 func tokenize(d Dialect, s string) (tokens []token, odd bool) {
 	args := 0
 	for i := 0; i < len(s); {
