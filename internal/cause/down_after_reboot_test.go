@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -68,7 +69,7 @@ func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	s := newScene().with("app", iikanji.TopicConnection, "database", iikanji.Connections{Unix: 12})
 	s.Facts = append(s.Facts, known...)
 	if seconds != "" {
-		s.with("database", iikanji.TopicReady, "seconds", seconds)
+		s.with("database", fact.TopicReady, "seconds", seconds)
 	}
 	return s
 }

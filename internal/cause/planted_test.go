@@ -20,6 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -214,7 +215,7 @@ func (s *site) crowd(asker *facts.Server, clients, each int, do func(int)) {
 	}
 	done := make(chan struct{})
 	go func() { all.Wait(); close(done) }()
-	var waits []iikanji.LockWait
+	var waits []fact.LockWait
 	for {
 		w, err := asker.LockWaits(s.ctx)
 		if err != nil {

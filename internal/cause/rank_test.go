@@ -14,7 +14,7 @@ import (
 // 650 s because they waited for the CPU; the database used 24 s of it.
 func fullCPU(t *testing.T, who string) cause.Input {
 	t.Helper()
-	connected := fact(iikanji.TopicConnection, "database", iikanji.Connections{TCP: 10})
+	connected := factOf(iikanji.TopicConnection, "database", iikanji.Connections{TCP: 10})
 	connected.Target = "app"
 	usage := []iikanji.Usage{{Who: "app", Share: 0.75, User: 90 * time.Second}, {Who: "database", Share: 0.2, User: 24 * time.Second}, {Who: "generator", Share: 0.05, User: 6 * time.Second}}
 	if who == "database" {

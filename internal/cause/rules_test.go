@@ -17,7 +17,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-func fact(topic, key string, v any) iikanji.Fact {
+func factOf(topic, key string, v any) iikanji.Fact {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic("BUG: " + err.Error())
@@ -35,7 +35,7 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 	tables := indextest.Tables(t, parts["schema.sql"])
 	sizes := indextest.Sizes(t, parts["sizes"], tables)
 	for _, tab := range tables {
-		in.Facts = append(in.Facts, fact(iikanji.TopicTable, "app."+tab.Name, tab), fact(iikanji.TopicSize, "app."+tab.Name, sizes[tab.Name]))
+		in.Facts = append(in.Facts, factOf(iikanji.TopicTable, "app."+tab.Name, tab), factOf(iikanji.TopicSize, "app."+tab.Name, sizes[tab.Name]))
 	}
 	for _, line := range strings.Split(strings.TrimSpace(parts["facts"]), "\n") {
 		f := strings.SplitN(strings.TrimSpace(line), " ", 3)
@@ -44,7 +44,7 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 			var d iikanji.Dialect
 			d.Product = f[1]
 			fmt.Sscanf(f[2], "%d.%d.%d", &d.Major, &d.Minor, &d.Patch)
-			in.Facts = append(in.Facts, fact(iikanji.TopicDialect, "version", d))
+			in.Facts = append(in.Facts, factOf(iikanji.TopicDialect, "version", d))
 		case len(f) == 3:
 			in.Facts = append(in.Facts, iikanji.Fact{Topic: f[0], Key: f[1], Value: f[2]})
 		}
@@ -83,7 +83,7 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 	for line := range strings.Lines(parts["files"]) { // "GET /route /url /file"
 		f := strings.Fields(line)
 		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicAnswer, Key: f[0] + " " + f[1],
-			Value: fact("", "", iikanji.Answer{URL: f[2], Status: 200, File: f[3], Expires: true}).Value})
+			Value: factOf("", "", iikanji.Answer{URL: f[2], Status: 200, File: f[3], Expires: true}).Value})
 	}
 	if parts["seconds"] != "" {
 		readSeconds(t, in.Profiles, parts["seconds"])

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // topicRoles are the topics of facts that only services of one role have.
@@ -14,16 +15,16 @@ var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicTable: iikanji.RoleDatabase, iikanji.TopicSize: iikanji.RoleDatabase, iikanji.TopicDialect: iikanji.RoleDatabase,
 	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
 	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
-	iikanji.TopicSelectivity: iikanji.RoleDatabase, iikanji.TopicLockWait: iikanji.RoleDatabase, iikanji.TopicDeadlock: iikanji.RoleDatabase,
-	iikanji.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
+	iikanji.TopicSelectivity: iikanji.RoleDatabase, fact.TopicLockWait: iikanji.RoleDatabase, fact.TopicDeadlock: iikanji.RoleDatabase,
+	fact.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
 	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
 	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
-	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, iikanji.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
+	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, fact.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
 }
 
 // serviceTopics are the topics of facts that services of every role have.
 var serviceTopics = []string{iikanji.TopicLimit, iikanji.TopicProcess, iikanji.TopicListen, iikanji.TopicConnection,
-	iikanji.TopicVolume, iikanji.TopicUnit, iikanji.TopicReady}
+	iikanji.TopicVolume, fact.TopicUnit, fact.TopicReady}
 
 // profileRole is the role of the services that a profile is of; RoleUnknown
 // where services of several roles have such profiles.

@@ -98,7 +98,7 @@ func TestLongInsert(t *testing.T) {
 	}
 	table := iikanji.Table{Schema: "long", Name: "entry", Engine: "InnoDB", Columns: []iikanji.Column{{Name: "id", Type: "int(11)", Width: 4}, {Name: "name", Type: "varchar(40)", Width: 162}, {Name: "body", Type: "mediumblob"}},
 		Indexes: []iikanji.Index{key("PRIMARY", "id", true), key("unused", "name", false)}}
-	input := cause.Input{Profiles: []iikanji.Profile{*p}, Facts: []iikanji.Fact{fact(iikanji.TopicTable, "long.entry", table), fact(iikanji.TopicSize, "long.entry", iikanji.TableSize{Rows: 18_020})}}
+	input := cause.Input{Profiles: []iikanji.Profile{*p}, Facts: []iikanji.Fact{factOf(iikanji.TopicTable, "long.entry", table), factOf(iikanji.TopicSize, "long.entry", iikanji.TableSize{Rows: 18_020})}}
 	s, err := index.ReadSchema(input.Facts)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -31,7 +32,7 @@ func TestCheckpointAge(t *testing.T) {
 	} {
 		in := cause.Input{Profiles: []iikanji.Profile{statements("UPDATE t SET a = 1", 5000, 4*time.Second, 0)}, Facts: []iikanji.Fact{
 			variable("innodb_log_file_size", strconv.Itoa(48*mega)), status("innodb_os_log_written", strconv.FormatFloat(c.written, 'f', 0, 64)),
-			fact(iikanji.TopicInnoDB, "checkpoint_age", iikanji.Moved{Before: 5, After: c.age})}}
+			factOf(fact.TopicInnoDB, "checkpoint_age", fact.Moved{Before: 5, After: c.age})}}
 		f, ok := found(t, in, "DB202")
 		if ok != c.want || ok && f.Remedies[0].Args["innodb_log_file_size"] != strconv.Itoa(128*mega) {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)
@@ -48,7 +49,7 @@ func TestLogBuffer(t *testing.T) {
 		status("innodb_os_log_written", strconv.Itoa(200*mega))}
 	capacity := func(n int) iikanji.Fact { return variable("innodb_redo_log_capacity", strconv.Itoa(n)) }
 	behind := func(n float64) iikanji.Fact {
-		return fact(iikanji.TopicInnoDB, "checkpoint_age", iikanji.Moved{After: n})
+		return factOf(fact.TopicInnoDB, "checkpoint_age", fact.Moved{After: n})
 	}
 	for _, c := range []struct {
 		name  string

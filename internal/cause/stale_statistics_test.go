@@ -42,8 +42,8 @@ func TestStaleStatistics(t *testing.T) {
 		p.Rows[0].Query.Examined = 500 * c.examined
 		plan := iikanji.QueryPlan{Ran: true, Steps: []iikanji.QueryStep{{Table: "r", Access: "ALL", Rows: 10000, Foreseen: 10000}, {Table: "d", Access: "ref", Rows: 2000, Foreseen: 1}, {Table: "e", Access: "eq_ref", Rows: 0.02, Foreseen: 1}}}
 		f, ok := found(t, cause.Input{Profiles: []iikanji.Profile{p}, Facts: []iikanji.Fact{
-			fact(iikanji.TopicTable, "app.device", device), fact(iikanji.TopicTable, "app.reading", reading), fact(iikanji.TopicQueryPlan, "d1", plan),
-			fact(iikanji.TopicSize, "app.device", iikanji.TableSize{Rows: 100, Distinct: map[string]float64{"id": 100, "owner": 10}}), fact(iikanji.TopicSize, "app.reading", size)}}, "DB205")
+			factOf(iikanji.TopicTable, "app.device", device), factOf(iikanji.TopicTable, "app.reading", reading), factOf(iikanji.TopicQueryPlan, "d1", plan),
+			factOf(iikanji.TopicSize, "app.device", iikanji.TableSize{Rows: 100, Distinct: map[string]float64{"id": 100, "owner": 10}}), factOf(iikanji.TopicSize, "app.reading", size)}}, "DB205")
 		if ok != c.want {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)
 		}
@@ -83,8 +83,8 @@ func TestKeyless(t *testing.T) {
 		p := statements(c.sql, 2000, 5*time.Second, 0)
 		p.Rows[0].Query.Examined = 2000 * 100
 		in := cause.Input{Profiles: []iikanji.Profile{p, statements("SELECT name FROM bare WHERE serial = 2", 20, time.Millisecond, 0)}, Facts: []iikanji.Fact{
-			fact(iikanji.TopicTable, "app.bare", iikanji.Table{Schema: "app", Name: "bare", Engine: c.engine, Columns: columns, Indexes: c.indexes}),
-			fact(iikanji.TopicSize, "app.bare", iikanji.TableSize{Rows: 5000, Distinct: map[string]float64{"serial": 5000, "note": 5000}})}}
+			factOf(iikanji.TopicTable, "app.bare", iikanji.Table{Schema: "app", Name: "bare", Engine: c.engine, Columns: columns, Indexes: c.indexes}),
+			factOf(iikanji.TopicSize, "app.bare", iikanji.TableSize{Rows: 5000, Distinct: map[string]float64{"serial": 5000, "note": 5000}})}}
 		f, ok := found(t, in, "DB121")
 		if ok != c.want || ok && (f.Where != "app.bare" || f.Remedies[0].Args["column"] != c.column || f.Gain.Lo != 0) {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)

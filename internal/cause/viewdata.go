@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // LinkSpeed is the bandwidth of a network of 1 Gbit/s in bytes per second: it
@@ -39,8 +40,8 @@ func (v *View) Fact(target, topic, key string) (n float64, ok bool) {
 
 // InnoDB is a number of InnoDB's status before and after the load; zero when
 // unknown.
-func (v *View) InnoDB(name string) iikanji.Moved {
-	return FactsOf[iikanji.Moved](v, iikanji.TopicInnoDB)[v.Self.Name+" "+name]
+func (v *View) InnoDB(name string) fact.Moved {
+	return FactsOf[fact.Moved](v, fact.TopicInnoDB)[v.Self.Name+" "+name]
 }
 
 // Access are the rows of the access logs, none when their sensor is blind.

@@ -40,17 +40,17 @@ var layout = map[string][]string{
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
 	"internal/machine/hostproc":                {"internal/machine/host"},                              // single processes of a host from /proc
 	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc"}, // how many processes and threads an app server runs
-	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext"},
+	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
-	"internal/proof/attribute":                 {},                                                                                            // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index"}, // what rules see, their declarations, the ranking
-	"internal/cause/database/index":            {"words", "internal/lang/sqltext"},                                                            // the index adviser
-	"internal/cause/database/index/indextest":  {"words"},                                                                                     // tables of text cases
-	"internal/cause/app":                       {"words", "internal/cause"},
+	"internal/proof/attribute":                 {},                                                                                                                  // pure: no clock, no I/O
+	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact"}, // what rules see, their declarations, the ranking
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext"},                                                                                  // the index adviser
+	"internal/cause/database/index/indextest":  {"words"},                                                                                                           // tables of text cases
+	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/cache":                     {"words", "internal/cause"},
-	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index"},
-	"internal/cause/machine":                   {"words", "internal/cause"},
+	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact"},
+	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/measurement":               {"words", "internal/cause"},
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx"},
 	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
@@ -68,13 +68,14 @@ var layout = map[string][]string{
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
-	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog"}, // what was observed, redacted and compared
+	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog", "internal/site/fact"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                        // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
+	"internal/site/fact":                       {"words"},
 	"internal/lang/sqlschema":                  {"internal/lang/sqltext"},
 	"internal/rewrite/sqlcall":                 {"internal/lang/sqltext"}, // finds SQL calls in Go source
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
@@ -98,7 +99,7 @@ var layout = map[string][]string{
 	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe"}, // a whole history as one file
 	"docs":                                     {},                                                                                                         // the pages that iikanji help prints
 	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
-	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/search", "internal/proof/tune"},
+	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/site/observe", "internal/proof/search", "internal/proof/tune", "internal/site/fact"},
 	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/search", "internal/proof/tune"}, // small histories for tests
 	"internal/contest/arena":                   {"words", "internal/load/scenario", "internal/machine/process"},
 	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
@@ -108,7 +109,7 @@ var layout = map[string][]string{
 	"internal/machine/servertest":              {"internal/machine/freeport"},                                 // real servers in tests
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
-	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause/database/index", "internal/logs/tally"},
+	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause/database/index", "internal/logs/tally", "internal/site/fact"},
 	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                                                                                // rows of a write-up as remedies
 	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/search", "internal/proof/trial", "internal/proof/tune"}, // simulated searches
 	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next

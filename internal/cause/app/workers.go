@@ -9,11 +9,12 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // An appServer is an app server with the use of its processes in the run.
 type appServer struct {
-	iikanji.Workers
+	fact.Workers
 	name  string
 	slots int     // requests that it can compute at once
 	load  float64 // requests under way, on average
@@ -27,10 +28,10 @@ type appServer struct {
 func appServers(v *cause.View) []appServer {
 	var out []appServer
 	for _, f := range v.Input.Facts {
-		if f.Topic != iikanji.TopicWorkers {
+		if f.Topic != fact.TopicWorkers {
 			continue
 		}
-		var w iikanji.Workers
+		var w fact.Workers
 		if json.Unmarshal([]byte(f.Value), &w) != nil || w.Processes < 1 || w.Threads < 1 {
 			continue
 		}

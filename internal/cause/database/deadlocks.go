@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 var deadlocked = cause.Declare(cause.PerDatabase, findDeadlocks,
@@ -16,10 +17,10 @@ var deadlocked = cause.Declare(cause.PerDatabase, findDeadlocks,
 // findDeadlocks reports deadlocks: each is an error for a client, or work done twice.
 func findDeadlocks(v *cause.View) []iikanji.Finding {
 	n := v.Status["innodb_deadlocks"]
-	var latest *iikanji.Deadlock
+	var latest *fact.Deadlock
 	for _, f := range v.Input.Facts {
-		var d iikanji.Deadlock
-		if f.Topic == iikanji.TopicDeadlock && json.Unmarshal([]byte(f.Value), &d) == nil {
+		var d fact.Deadlock
+		if f.Topic == fact.TopicDeadlock && json.Unmarshal([]byte(f.Value), &d) == nil {
 			latest = &d
 		}
 	}
@@ -62,7 +63,7 @@ func transactionSeconds(v *cause.View) float64 {
 
 // deadlockEvidence lists what each transaction of a deadlock waited for and
 // held.
-func deadlockEvidence(d *iikanji.Deadlock) []iikanji.Evidence {
+func deadlockEvidence(d *fact.Deadlock) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for i, p := range d.Parts {
 		text := cause.Cut(p.SQL, 120)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -95,8 +96,8 @@ func (p lockPair) text() string {
 func lockPairs(v *cause.View) []lockPair {
 	sums := map[lockPair]*lockPair{}
 	for _, f := range v.Input.Facts {
-		var w iikanji.LockWait
-		if f.Topic != iikanji.TopicLockWait || json.Unmarshal([]byte(f.Value), &w) != nil {
+		var w fact.LockWait
+		if f.Topic != fact.TopicLockWait || json.Unmarshal([]byte(f.Value), &w) != nil {
 			continue
 		}
 		key := lockPair{waiting: parser.Normalize(w.Waiting, "ON"), blocking: parser.Normalize(w.Blocking, "ON"), row: "a row of " + w.Table + " (" + w.Index + ")"}

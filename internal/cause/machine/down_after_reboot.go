@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // slowStart is the assumed time in seconds until a database answers on a
@@ -25,10 +26,10 @@ var downAfterReboot = cause.Declare(cause.PerRun, findDownAfterReboot,
 // or ended because a service that they need did not answer yet. The finding has
 // no gain and ranks below all that have.
 func findDownAfterReboot(v *cause.View) []iikanji.Finding {
-	units := map[string]iikanji.Unit{}
+	units := map[string]fact.Unit{}
 	for _, f := range v.Input.Facts {
-		var u iikanji.Unit
-		if f.Topic == iikanji.TopicUnit && json.Unmarshal([]byte(f.Value), &u) == nil {
+		var u fact.Unit
+		if f.Topic == fact.TopicUnit && json.Unmarshal([]byte(f.Value), &u) == nil {
 			units[f.Target] = u
 		}
 	}
@@ -62,7 +63,7 @@ type hazard struct {
 }
 
 // hazards are the reasons why the unit of a service may be down after a reboot.
-func hazards(v *cause.View, service string, units map[string]iikanji.Unit) []hazard {
+func hazards(v *cause.View, service string, units map[string]fact.Unit) []hazard {
 	u := units[service]
 	if u.Masked != "" {
 		return []hazard{{says: "it is masked", cure: "allow it to start: systemctl unmask " + u.Name + ", then systemctl enable " + u.Name,
@@ -87,7 +88,7 @@ func hazards(v *cause.View, service string, units map[string]iikanji.Unit) []haz
 }
 
 // notEnabled is the hazard of a unit that the boot does not start.
-func notEnabled(u iikanji.Unit) hazard {
+func notEnabled(u fact.Unit) hazard {
 	h := hazard{says: "no unit of the boot starts it",
 		cure: "start it at boot: set WantedBy= to a target that the boot reaches, such as multi-user.target, then systemctl enable " + u.Name}
 	for _, s := range u.Settings {
@@ -107,7 +108,7 @@ var waiting = regexp.MustCompile(`(?i)\b(wait|until|sleep|ping|nc|mysqladmin)\b|
 
 // unready is the hazard of a unit that is started before a needed service
 // answers, ends therefore, and is not restarted, or not for long enough.
-func unready(v *cause.View, u, d iikanji.Unit, needed string) (hazard, bool) {
+func unready(v *cause.View, u, d fact.Unit, needed string) (hazard, bool) {
 	for _, s := range u.Settings {
 		if s.Section == "Service" && (s.Key == "ExecStart" || s.Key == "ExecStartPre") && waiting.MatchString(s.Value) {
 			return hazard{}, false
@@ -124,7 +125,7 @@ func unready(v *cause.View, u, d iikanji.Unit, needed string) (hazard, bool) {
 		if r.tries == 0 {
 			return hazard{}, false
 		}
-		takes, measured := v.Fact(needed, iikanji.TopicReady, "seconds")
+		takes, measured := v.Fact(needed, fact.TopicReady, "seconds")
 		row := fmt.Sprintf("%s took up to %.1f s to start, by its error log", needed, takes)
 		says := fmt.Sprintf("but that takes %.1f s", takes)
 		if !measured {
@@ -153,7 +154,7 @@ var signals = []string{"notify", "notify-reload", "forking", "oneshot", "dbus"}
 
 // orderRow describes the order of one unit after another, and reports whether
 // that order implies that the other is ready.
-func orderRow(u, d iikanji.Unit) (row string, ready bool) {
+func orderRow(u, d fact.Unit) (row string, ready bool) {
 	kind := serviceType(d)
 	chain, behind := u.Follows[d.Name]
 	switch {
@@ -175,10 +176,10 @@ func orderRow(u, d iikanji.Unit) (row string, ready bool) {
 }
 
 // serviceType is the type of a service, with systemd's default.
-func serviceType(u iikanji.Unit) iikanji.Setting {
+func serviceType(u fact.Unit) fact.Setting {
 	def := "simple"
 	has := func(key string) bool {
-		return slices.ContainsFunc(u.Settings, func(s iikanji.Setting) bool { return s.Section == "Service" && s.Key == key })
+		return slices.ContainsFunc(u.Settings, func(s fact.Setting) bool { return s.Section == "Service" && s.Key == key })
 	}
 	if has("BusName") {
 		def = "dbus"

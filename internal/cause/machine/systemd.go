@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Defaults of systemd: systemd-system.conf(5) for the start limit,
@@ -35,7 +36,7 @@ type restarts struct {
 // restartsOf applies Restart= and the start limit: more than StartLimitBurst
 // starts within StartLimitIntervalSec, counted from the first, are refused, and
 // the unit stays down.
-func restartsOf(u iikanji.Unit) restarts {
+func restartsOf(u fact.Unit) restarts {
 	policy := lastOf(u, defaultRestart, func(s string) bool { return slices.Contains(policies, s) }, "Service.Restart")
 	r := restarts{again: policy.Value == "always" || policy.Value == "on-failure"}
 	r.show(policy)
@@ -84,7 +85,7 @@ var policies = []string{"no", "on-success", "on-failure", "on-abnormal", "on-wat
 
 // delays computes the wait before the i-th restart: RestartSec, or growing from
 // it to RestartMaxDelaySec in RestartSteps (systemd 254).
-func delays(u iikanji.Unit, first float64) func(i int) float64 {
+func delays(u fact.Unit, first float64) func(i int) float64 {
 	most, _ := span(lastOf(u, "infinity", isSpan, "Service.RestartMaxDelaySec").Value)
 	n, _ := strconv.ParseUint(lastOf(u, "0", isCount, "Service.RestartSteps").Value, 0, 32)
 	return func(i int) float64 {
@@ -98,7 +99,7 @@ func delays(u iikanji.Unit, first float64) func(i int) float64 {
 	}
 }
 
-func (r *restarts) show(settings ...iikanji.Setting) {
+func (r *restarts) show(settings ...fact.Setting) {
 	for _, s := range settings {
 		r.rows = append(r.rows, iikanji.Evidence{Source: "unit", Text: settingText(s)})
 	}
@@ -107,9 +108,9 @@ func (r *restarts) show(settings ...iikanji.Setting) {
 // lastOf is the last valid assignment of a setting, which may have several
 // names as in "Service.Restart". Assignments in systemd's own configuration
 // count only if the unit has none; the default is last.
-func lastOf(u iikanji.Unit, def string, valid func(string) bool, names ...string) iikanji.Setting {
+func lastOf(u fact.Unit, def string, valid func(string) bool, names ...string) fact.Setting {
 	_, key, _ := strings.Cut(names[0], ".")
-	best := iikanji.Setting{Key: key, Value: def}
+	best := fact.Setting{Key: key, Value: def}
 	for _, s := range u.Settings {
 		if !slices.Contains(names, s.Section+"."+s.Key) || !valid(s.Value) {
 			continue
@@ -122,7 +123,7 @@ func lastOf(u iikanji.Unit, def string, valid func(string) bool, names ...string
 }
 
 // settingText formats a setting with its file and line.
-func settingText(s iikanji.Setting) string {
+func settingText(s fact.Setting) string {
 	if s.File == "" {
 		return fmt.Sprintf("%s=%s (systemd's default)", s.Key, s.Value)
 	}

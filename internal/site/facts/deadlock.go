@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const deadlockHead = "LATEST DETECTED DEADLOCK"
@@ -33,12 +33,12 @@ const (
 //
 // A statement may contain lines that look like any other line of the output. They
 // cannot be distinguished, so the result may then be wrong. It is only displayed.
-func ParseDeadlock(status string) *iikanji.Deadlock {
+func ParseDeadlock(status string) *fact.Deadlock {
 	_, text, ok := strings.Cut(status, deadlockHead+"\n")
 	if !ok {
 		return nil
 	}
-	p := deadlockParser{d: &iikanji.Deadlock{}}
+	p := deadlockParser{d: &fact.Deadlock{}}
 	first := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -75,10 +75,10 @@ func stamp(line string) string {
 
 // A deadlockParser parses the text of one deadlock.
 type deadlockParser struct {
-	d       *iikanji.Deadlock
-	part    *iikanji.DeadlockPart // the current part, nil before the first
-	inSQL   bool                  // lines belong to the statement of part
-	section *[]iikanji.RowLock    // where locks are added; nil: ignore them
+	d       *fact.Deadlock
+	part    *fact.DeadlockPart // the current part, nil before the first
+	inSQL   bool               // lines belong to the statement of part
+	section *[]fact.RowLock    // where locks are added; nil: ignore them
 }
 
 // line parses one line; false means the end of the deadlock.
@@ -104,7 +104,7 @@ func (p *deadlockParser) line(line string) bool {
 		return true
 	}
 	if m := lockLine.FindStringSubmatch(line); m != nil {
-		*p.section = append(*p.section, iikanji.RowLock{Table: strings.ReplaceAll(m[2], "`", ""), Index: m[1], Mode: strings.TrimSuffix(m[3], " waiting")})
+		*p.section = append(*p.section, fact.RowLock{Table: strings.ReplaceAll(m[2], "`", ""), Index: m[1], Mode: strings.TrimSuffix(m[3], " waiting")})
 	}
 	return true
 }
@@ -117,7 +117,7 @@ func (p *deadlockParser) head(line string) bool {
 		if len(p.d.Parts) == mostParts {
 			return false
 		}
-		p.d.Parts = append(p.d.Parts, iikanji.DeadlockPart{})
+		p.d.Parts = append(p.d.Parts, fact.DeadlockPart{})
 		p.part, p.section = &p.d.Parts[len(p.d.Parts)-1], nil
 	case p.part == nil:
 	case holdsHead.MatchString(line):

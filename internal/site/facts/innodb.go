@@ -10,11 +10,12 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // An InnoDB is the content of SHOW ENGINE INNODB STATUS at one moment.
 type InnoDB struct {
-	Deadlock *iikanji.Deadlock // the latest one since the server start, nil for none
+	Deadlock *fact.Deadlock // the latest one since the server start, nil for none
 	// Numbers that the server prints, by name; see [ParseInnoDB].
 	Numbers map[string]float64
 }
@@ -167,7 +168,7 @@ func InnoDBFacts(target string, before, after InnoDB) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(after.Numbers)) {
 		if b, known := before.Numbers[name]; known {
-			out = append(out, pack(target, iikanji.TopicInnoDB, name, iikanji.Moved{Before: b, After: after.Numbers[name]}, true))
+			out = append(out, pack(target, fact.TopicInnoDB, name, fact.Moved{Before: b, After: after.Numbers[name]}, true))
 		}
 	}
 	return append(out, DeadlockFacts(target, before.Deadlock, after.Deadlock)...)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -41,10 +41,10 @@ func TestInnoDBForReal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	moved := map[string]iikanji.Moved{}
+	moved := map[string]fact.Moved{}
 	for _, f := range facts.InnoDBFacts("database", before, after) {
-		var m iikanji.Moved
-		if f.Topic == iikanji.TopicInnoDB {
+		var m fact.Moved
+		if f.Topic == fact.TopicInnoDB {
 			if err := json.Unmarshal([]byte(f.Value), &m); err != nil || !f.Moves {
 				t.Errorf("%+v: %v", f, err)
 			}

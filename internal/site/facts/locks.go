@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Queries for lock waits. MariaDB and MySQL up to 5.7 have the lock waits in
@@ -39,7 +40,7 @@ const mostWaits = 200
 // it once a second during a load and pass all results to [LockWaitFacts]. MariaDB
 // answers from a cache, which it renews only if the last read was at least 0.1 s
 // ago: more frequent calls return the same data.
-func (s *Server) LockWaits(ctx context.Context) ([]iikanji.LockWait, error) {
+func (s *Server) LockWaits(ctx context.Context) ([]fact.LockWait, error) {
 	query := waitsOld
 	if s.dialect.Product == "mysql" && s.dialect.AtLeast(8, 0, 1) {
 		query = waitsNew
@@ -48,10 +49,10 @@ func (s *Server) LockWaits(ctx context.Context) ([]iikanji.LockWait, error) {
 	if err != nil {
 		return nil, fmt.Errorf("asking who waits for locks: %w", err)
 	}
-	var out []iikanji.LockWait
+	var out []fact.LockWait
 	for _, r := range rows {
 		us, _ := strconv.ParseInt(r["us"], 10, 64) // NULL: the lock was granted in the meantime
-		out = append(out, iikanji.LockWait{Waiting: r["waiting"], Blocking: r["blocking"], Table: strings.ReplaceAll(r["tab"], "`", ""),
+		out = append(out, fact.LockWait{Waiting: r["waiting"], Blocking: r["blocking"], Table: strings.ReplaceAll(r["tab"], "`", ""),
 			Index: r["ix"], Mode: r["mode"], Seen: 1, Longest: time.Duration(us) * time.Microsecond})
 	}
 	return out, nil
@@ -63,9 +64,9 @@ const mostPairs = 200
 // LockWaitFacts sums up the results of [Server.LockWaits] during a run: one fact
 // for each pair of statements, the most frequent first. Statements that differ
 // only in their values count as different here; diagnose combines them.
-func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
-	sums := map[iikanji.LockWait]*iikanji.LockWait{}
-	var order []*iikanji.LockWait
+func LockWaitFacts(target string, waits []fact.LockWait) []iikanji.Fact {
+	sums := map[fact.LockWait]*fact.LockWait{}
+	var order []*fact.LockWait
 	for _, w := range waits {
 		key := w
 		key.Seen, key.Longest = 0, 0
@@ -77,12 +78,12 @@ func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
 		sum.Seen += w.Seen
 		sum.Longest = max(sum.Longest, w.Longest)
 	}
-	slices.SortStableFunc(order, func(a, b *iikanji.LockWait) int {
+	slices.SortStableFunc(order, func(a, b *fact.LockWait) int {
 		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(b.Longest, a.Longest))
 	})
 	var out []iikanji.Fact
 	for _, w := range order[:min(len(order), mostPairs)] {
-		out = append(out, pack(target, iikanji.TopicLockWait, w.Waiting, *w, true))
+		out = append(out, pack(target, fact.TopicLockWait, w.Waiting, *w, true))
 	}
 	return out
 }
@@ -90,15 +91,15 @@ func LockWaitFacts(target string, waits []iikanji.LockWait) []iikanji.Fact {
 // Deadlock is the latest deadlock since the server start, nil for none. It remains
 // until the next one. To find a deadlock of a run, compare At with the result
 // from before the run.
-func (s *Server) Deadlock(ctx context.Context) (*iikanji.Deadlock, error) {
+func (s *Server) Deadlock(ctx context.Context) (*fact.Deadlock, error) {
 	in, err := s.InnoDB(ctx)
 	return in.Deadlock, err
 }
 
 // DeadlockFacts is the fact of a deadlock that is new since before the run.
-func DeadlockFacts(target string, before, after *iikanji.Deadlock) []iikanji.Fact {
+func DeadlockFacts(target string, before, after *fact.Deadlock) []iikanji.Fact {
 	if after == nil || before != nil && before.At == after.At {
 		return nil
 	}
-	return []iikanji.Fact{pack(target, iikanji.TopicDeadlock, after.At, *after, true)}
+	return []iikanji.Fact{pack(target, fact.TopicDeadlock, after.At, *after, true)}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -49,7 +49,7 @@ func newDuel(t *testing.T) *duel {
 }
 
 // waiting blocks until a transaction waits for a lock.
-func (d *duel) waiting() []iikanji.LockWait {
+func (d *duel) waiting() []fact.LockWait {
 	for {
 		w, err := d.srv.LockWaits(d.ctx)
 		if err != nil {
@@ -88,8 +88,8 @@ func TestLocksForReal(t *testing.T) {
 	}
 	again := w[0]
 	again.Longest += time.Second
-	fs := facts.LockWaitFacts("database", []iikanji.LockWait{w[0], again, {Waiting: "x"}})
-	if len(fs) != 2 || fs[0].Topic != iikanji.TopicLockWait || !strings.Contains(fs[0].Value, `"seen":2`) || !fs[0].Moves {
+	fs := facts.LockWaitFacts("database", []fact.LockWait{w[0], again, {Waiting: "x"}})
+	if len(fs) != 2 || fs[0].Topic != fact.TopicLockWait || !strings.Contains(fs[0].Value, `"seen":2`) || !fs[0].Moves {
 		t.Errorf("%+v", fs)
 	}
 	_, second := d.b.ExecContext(d.ctx, "UPDATE pair SET v = 8 WHERE id = 1")
@@ -101,7 +101,7 @@ func TestLocksForReal(t *testing.T) {
 		t.Fatalf("%+v, %v", after, err)
 	}
 	for _, p := range after.Parts {
-		if p.Thread == 0 || !strings.HasPrefix(p.SQL, "UPDATE pair") || len(p.Waits) != 1 || p.Waits[0] != (iikanji.RowLock{Table: "duel.pair", Index: "PRIMARY", Mode: "X locks rec but not gap"}) {
+		if p.Thread == 0 || !strings.HasPrefix(p.SQL, "UPDATE pair") || len(p.Waits) != 1 || p.Waits[0] != (fact.RowLock{Table: "duel.pair", Index: "PRIMARY", Mode: "X locks rec but not gap"}) {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -152,8 +152,8 @@ func TestParseDeadlockOfMySQL(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	p := d.Parts[0]
-	if len(p.Holds) != 1 || p.Holds[0] != (iikanji.RowLock{Table: "s.animals", Index: "PRIMARY", Mode: "S locks rec but not gap"}) ||
-		len(p.Waits) != 1 || p.Waits[0] != (iikanji.RowLock{Table: "s.birds", Mode: "IX"}) {
+	if len(p.Holds) != 1 || p.Holds[0] != (fact.RowLock{Table: "s.animals", Index: "PRIMARY", Mode: "S locks rec but not gap"}) ||
+		len(p.Waits) != 1 || p.Waits[0] != (fact.RowLock{Table: "s.birds", Mode: "IX"}) {
 		t.Errorf("%+v", p)
 	}
 	for _, none := range []string{"", "LATEST DETECTED DEADLOCK\n", "LATEST DETECTED DEADLOCK\n---------\n2026\n-------\n", "TRANSACTIONS\n"} {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // readyTail is the number of bytes, at the end of a log, that are searched for starts.
@@ -36,7 +37,7 @@ func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 			}
 			text, err := tail(h, l.Path, readyTail)
 			if took, ok := longestStart(text); err == nil && ok {
-				out = append(out, iikanji.Fact{Target: s.Name, Topic: iikanji.TopicReady, Key: "seconds", Value: strconv.FormatFloat(took.Seconds(), 'f', -1, 64), Moves: true})
+				out = append(out, iikanji.Fact{Target: s.Name, Topic: fact.TopicReady, Key: "seconds", Value: strconv.FormatFloat(took.Seconds(), 'f', -1, 64), Moves: true})
 			}
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // unitBlank is the set of characters that systemd treats as white space in its files.
@@ -14,7 +14,7 @@ const unitBlank = " \t\r\n"
 // ones. Like systemd (systemd.syntax(7)), it skips comments, also within a continued
 // line, and lines that are not assignments or not in a section. It never fails: it
 // skips lines that cannot be parsed.
-func ParseUnit(file, text string) []iikanji.Setting {
+func ParseUnit(file, text string) []fact.Setting {
 	text = strings.TrimPrefix(strings.ToValidUTF8(text, "\uFFFD"), "\uFEFF")
 	p := unitParser{file: file}
 	var whole []byte
@@ -47,7 +47,7 @@ func continued(line string) bool {
 
 type unitParser struct {
 	file, section string
-	out           []iikanji.Setting
+	out           []fact.Setting
 }
 
 // line parses one line, with its continuation lines joined.
@@ -64,7 +64,7 @@ func (p *unitParser) line(text string, n int) {
 	if key = strings.Trim(key, unitBlank); !ok || key == "" || p.section == "" {
 		return
 	}
-	p.out = append(p.out, iikanji.Setting{Section: p.section, Key: key, Value: strings.Trim(value, unitBlank), File: p.file, Line: n})
+	p.out = append(p.out, fact.Setting{Section: p.section, Key: key, Value: strings.Trim(value, unitBlank), File: p.file, Line: n})
 }
 
 // Keys that an empty assignment does not reset. Dependencies can only be added
@@ -77,14 +77,14 @@ var (
 )
 
 // effective applies empty assignments: each resets the list of its key.
-func effective(all []iikanji.Setting) []iikanji.Setting {
-	var out []iikanji.Setting
+func effective(all []fact.Setting) []fact.Setting {
+	var out []fact.Setting
 	for _, s := range all {
 		switch {
 		case s.Value != "":
 			out = append(out, s)
 		case !slices.Contains(dependencies, s.Key) && !slices.Contains(scalars, s.Key):
-			out = slices.DeleteFunc(out, func(o iikanji.Setting) bool { return o.Section == s.Section && o.Key == s.Key })
+			out = slices.DeleteFunc(out, func(o fact.Setting) bool { return o.Section == s.Section && o.Key == s.Key })
 		}
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A boot is the set of units that systemd would start when the machine boots,
@@ -131,7 +131,7 @@ func (b *boot) orders(u *loadedUnit) {
 	for _, name := range words(u, "Unit", "Before") {
 		b.behind(b.tree.canonical(name), u.Name)
 	}
-	if filepath.Ext(u.Name) != ".target" || slices.ContainsFunc(u.Settings, func(s iikanji.Setting) bool { return s.Key == "DefaultDependencies" && s.Value == "no" }) {
+	if filepath.Ext(u.Name) != ".target" || slices.ContainsFunc(u.Settings, func(s fact.Setting) bool { return s.Key == "DefaultDependencies" && s.Value == "no" }) {
 		return
 	}
 	for _, name := range b.tree.pulls(u) {

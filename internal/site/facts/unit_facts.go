@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // unitFolders are systemd's folders of units that exist after a reboot
@@ -65,15 +66,15 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 		}
 		told.Follows = b.follows(u.Name, all)
 		told.Settings = telling(append(told.Settings[:len(told.Settings):len(told.Settings)], manager...))
-		out = append(out, pack(s.Name, iikanji.TopicUnit, u.Name, told, false))
+		out = append(out, pack(s.Name, fact.TopicUnit, u.Name, told, false))
 	}
 	return out, nil
 }
 
 // telling keeps the settings that determine when a unit is started and restarted.
 // Other settings are dropped, because an Environment= may contain secrets.
-func telling(all []iikanji.Setting) []iikanji.Setting {
-	var out []iikanji.Setting
+func telling(all []fact.Setting) []fact.Setting {
+	var out []fact.Setting
 	for _, s := range all {
 		switch s.Key {
 		case "ExecStartPre", "ExecStart", "BusName", "WantedBy", "RequiredBy", "UpheldBy":
@@ -89,7 +90,7 @@ func telling(all []iikanji.Setting) []iikanji.Setting {
 
 // managerSettings are the settings for all units in system.conf and its drop-ins,
 // beside a folder named "system" (systemd-system.conf(5)).
-func managerSettings(h host.Host, folders []string) []iikanji.Setting {
+func managerSettings(h host.Host, folders []string) []fact.Setting {
 	var files []string
 	var dirs []unitDir
 	for rank, folder := range folders {
@@ -103,7 +104,7 @@ func managerSettings(h host.Host, folders []string) []iikanji.Setting {
 		}
 		dirs = append(dirs, unitDir{rank, filepath.Join(filepath.Dir(folder), "system.conf.d")})
 	}
-	var all []iikanji.Setting
+	var all []fact.Setting
 	for _, file := range append(files, confFiles(h, dirs)...) {
 		if text, err := readUnit(h, file); err == nil {
 			all = append(all, ParseUnit(file, text)...)

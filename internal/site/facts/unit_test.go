@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -59,7 +60,7 @@ func plant(t *testing.T, files map[string]string) string {
 }
 
 // printed are settings as "line Section.Key=Value".
-func printed(all []iikanji.Setting) string {
+func printed(all []fact.Setting) string {
 	var sb strings.Builder
 	for _, s := range all {
 		fmt.Fprintf(&sb, "%d %s.%s=%s\n", s.Line, s.Section, s.Key, s.Value)
@@ -149,7 +150,7 @@ var system = map[string]string{
 }
 
 // unitsOf are the units of services with the same names as their units.
-func unitsOf(t *testing.T, folders []string, names ...string) map[string]iikanji.Unit {
+func unitsOf(t *testing.T, folders []string, names ...string) map[string]fact.Unit {
 	t.Helper()
 	target := iikanji.Target{Name: "test", UnitFolders: folders}
 	for _, n := range names {
@@ -159,10 +160,10 @@ func unitsOf(t *testing.T, folders []string, names ...string) map[string]iikanji
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := map[string]iikanji.Unit{}
+	out := map[string]fact.Unit{}
 	for _, f := range known {
-		var u iikanji.Unit
-		if err := json.Unmarshal([]byte(f.Value), &u); err != nil || f.Key != u.Name || f.Topic != iikanji.TopicUnit {
+		var u fact.Unit
+		if err := json.Unmarshal([]byte(f.Value), &u); err != nil || f.Key != u.Name || f.Topic != fact.TopicUnit {
 			t.Fatalf("%+v: %v", f, err)
 		}
 		out[f.Target] = u
@@ -365,7 +366,7 @@ func TestReadyFacts(t *testing.T) {
 		t.Fatalf("%v of\n%s", fs, text)
 	}
 	var took float64
-	value(t, fs, iikanji.TopicReady, "seconds", &took)
+	value(t, fs, fact.TopicReady, "seconds", &took)
 	if took < 1 || took > 600 { // whole seconds, plus one for rounding
 		t.Errorf("%v s", took)
 	}

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // mostUnitBytes limits the bytes read of one file; it is systemd's limit for a line.
@@ -38,7 +38,7 @@ type unitDir struct {
 
 // A loadedUnit is a unit with its drop-ins.
 type loadedUnit struct {
-	iikanji.Unit
+	fact.Unit
 	there bool // the unit has a file, masked or not
 }
 
@@ -109,13 +109,13 @@ func (t *unitTree) load(name string) *loadedUnit {
 	if u, ok := t.loaded[name]; ok {
 		return u
 	}
-	u := &loadedUnit{Unit: iikanji.Unit{Name: name, Aliases: t.others[name]}}
+	u := &loadedUnit{Unit: fact.Unit{Name: name, Aliases: t.others[name]}}
 	t.loaded[name] = u
 	path, ok := t.files[name]
 	if !ok {
 		path, ok = t.files[templateOf(name)]
 	}
-	var all []iikanji.Setting
+	var all []fact.Setting
 	if text, err := readUnit(t.host, path); ok && err == nil {
 		u.there = true
 		if text == "" { // a link to /dev/null, or an empty file

@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/appserver"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // WorkerFacts are how the app server of a service runs whose root process is pid. The
@@ -16,7 +17,7 @@ func WorkerFacts(h host.Host, service string, pid int, config string) ([]iikanji
 	if err != nil {
 		return nil, err
 	}
-	w := iikanji.Workers{Server: string(is.Server), Processes: is.Serves, Threads: max(1, is.Threads.Now),
+	w := fact.Workers{Server: string(is.Server), Processes: is.Serves, Threads: max(1, is.Threads.Now),
 		ProcessesBy: string(is.Workers.Place), ThreadsBy: string(is.Threads.Place), Private: iikanji.Bytes(is.Private)}
 	free, total, err := appserver.Available(h)
 	if err != nil {
@@ -24,11 +25,11 @@ func WorkerFacts(h host.Host, service string, pid int, config string) ([]iikanji
 	}
 	w.Available, w.Memory = iikanji.Bytes(free), iikanji.Bytes(total)
 	addStates(h, &w, is.Dir)
-	return []iikanji.Fact{pack(service, iikanji.TopicWorkers, w.Server, w, true)}, nil
+	return []iikanji.Fact{pack(service, fact.TopicWorkers, w.Server, w, true)}, nil
 }
 
 // addStates adds what the source in the working folder keeps in memory.
-func addStates(h host.Host, w *iikanji.Workers, dir string) {
+func addStates(h host.Host, w *fact.Workers, dir string) {
 	var states []appserver.State
 	err := error(nil)
 	if w.Unread = filepath.Clean(dir) == "/"; !w.Unread {

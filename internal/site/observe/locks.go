@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -20,8 +21,8 @@ type lockWatch struct {
 
 	quit  chan struct{} // nil when it does not run
 	done  sync.WaitGroup
-	waits []iikanji.LockWait // valid after end
-	asked float64            // statements once a second, which the server counts and does not log; valid after end
+	waits []fact.LockWait // valid after end
+	asked float64         // statements once a second, which the server counts and does not log; valid after end
 }
 
 // newLockWatch connects. It is nil, and not an error, for a server that does not

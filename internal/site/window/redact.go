@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // gone replaces a value that was removed.
@@ -89,15 +90,15 @@ func Facts(known []iikanji.Fact) (kept []iikanji.Fact, left []string, err error)
 var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicTable: nil, iikanji.TopicSize: nil, iikanji.TopicDialect: nil, iikanji.TopicStatus: nil, iikanji.TopicLimit: nil, iikanji.TopicProcess: nil,
 	iikanji.TopicSysctl: nil, iikanji.TopicListen: nil, iikanji.TopicConnection: nil, iikanji.TopicVolume: nil, iikanji.TopicNginxVersion: nil,
-	iikanji.TopicInnoDB: nil, iikanji.TopicReady: nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
+	fact.TopicInnoDB: nil, fact.TopicReady: nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
 	iikanji.TopicAgent:      agent,
 	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
 	iikanji.TopicVariable:   variable,
 	iikanji.TopicNginx:      directives,
 	iikanji.TopicQueryPlan:  plan,
-	iikanji.TopicLockWait:   lockWait,
-	iikanji.TopicDeadlock:   deadlock,
-	iikanji.TopicUnit:       unit,
+	fact.TopicLockWait:      lockWait,
+	fact.TopicDeadlock:      deadlock,
+	fact.TopicUnit:          unit,
 	iikanji.TopicNginxFile:  func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
 }
 
@@ -158,11 +159,11 @@ func plan(f *iikanji.Fact) error {
 
 func lockWait(f *iikanji.Fact) error {
 	f.Key = Shape(f.Key)
-	return inJSON(f, func(w *iikanji.LockWait) { w.Waiting, w.Blocking = Shape(w.Waiting), Shape(w.Blocking) })
+	return inJSON(f, func(w *fact.LockWait) { w.Waiting, w.Blocking = Shape(w.Waiting), Shape(w.Blocking) })
 }
 
 func deadlock(f *iikanji.Fact) error {
-	return inJSON(f, func(d *iikanji.Deadlock) {
+	return inJSON(f, func(d *fact.Deadlock) {
 		for i := range d.Parts {
 			d.Parts[i].SQL = Shape(d.Parts[i].SQL)
 		}
@@ -170,7 +171,7 @@ func deadlock(f *iikanji.Fact) error {
 }
 
 func unit(f *iikanji.Fact) error {
-	return inJSON(f, func(u *iikanji.Unit) {
+	return inJSON(f, func(u *fact.Unit) {
 		for i := range u.Settings {
 			if s := &u.Settings[i]; s.Key == "Environment" || secretName.MatchString(s.Value) || secretValue.MatchString(s.Value) {
 				s.Value = gone

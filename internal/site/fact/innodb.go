@@ -1,4 +1,4 @@
-package iikanji
+package fact
 
 // TopicInnoDB is the topic of the numbers in InnoDB's own status that are not
 // server counters: Key the number's name, as in package facts, Value a Moved;

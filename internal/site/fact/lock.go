@@ -1,4 +1,4 @@
-package iikanji
+package fact
 
 import "time"
 

@@ -1,4 +1,4 @@
-package iikanji
+package fact
 
 // Topics of facts about how systemd starts services.
 const (
