@@ -69,7 +69,7 @@ func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	s := newScene().with("app", iikanji.TopicConnection, "database", iikanji.Connections{Unix: 12})
 	s.Facts = append(s.Facts, known...)
 	if seconds != "" {
-		s.with("database", fact.TopicReady, "seconds", seconds)
+		s.with("database", string(fact.TopicReady), "seconds", seconds)
 	}
 	return s
 }

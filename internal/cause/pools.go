@@ -1,13 +1,13 @@
 package cause
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Locked is InnoDB's own sum if the server's counters are known. Lock_time in a
@@ -58,9 +58,8 @@ type AppPool struct {
 func (in Input) Pools(database iikanji.Service) []AppPool {
 	in = in.of(database)
 	sizes, total := map[string]int{}, 0
-	for _, f := range in.Facts {
-		var c iikanji.Connections
-		if f.Topic == iikanji.TopicConnection && in.Role(f.Target) == iikanji.RoleApp && f.Key == database.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
+	for f, c := range fact.TopicConnection.In(in.Facts) {
+		if in.Role(f.Target) == iikanji.RoleApp && f.Key == database.Name {
 			sizes[f.Target] = max(sizes[f.Target], c.TCP+c.Unix)
 		}
 	}

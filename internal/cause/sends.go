@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A SentStatement is a statement in the source of an app.
@@ -17,7 +18,7 @@ type SentStatement struct {
 func (v *View) Sends() []SentStatement {
 	var out []SentStatement
 	for _, f := range v.Input.Facts {
-		if s, ok := Decode[iikanji.SentStatement](f, iikanji.TopicSends); ok {
+		if s, ok := Decode(f, fact.TopicSends); ok {
 			out = append(out, SentStatement{f.Target, f.Key, s})
 		}
 	}
@@ -38,7 +39,7 @@ func (v *View) SentBy(route string) map[string]bool {
 // Routed reports whether the handler of any route reaches a function of an app.
 func (v *View) Routed(service, function string) bool {
 	return slices.ContainsFunc(v.Input.Facts, func(f iikanji.Fact) bool {
-		h, ok := Decode[iikanji.Handler](f, iikanji.TopicHandler)
+		h, ok := Decode(f, fact.TopicHandler)
 		return ok && f.Target == service && (h.Func == function || slices.Contains(h.Reaches, function))
 	})
 }
@@ -73,7 +74,7 @@ func (v *View) RoutesSending(d Digest) []iikanji.Row {
 func (v *View) Answered(route string) (iikanji.Answer, bool) {
 	for _, f := range v.Input.Facts {
 		if f.Key == route {
-			if a, ok := Decode[iikanji.Answer](f, iikanji.TopicAnswer); ok {
+			if a, ok := Decode(f, fact.TopicAnswer); ok {
 				return a, true
 			}
 		}

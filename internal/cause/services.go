@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 
@@ -15,16 +14,16 @@ var topicRoles = map[string]iikanji.Role{
 	iikanji.TopicTable: iikanji.RoleDatabase, iikanji.TopicSize: iikanji.RoleDatabase, iikanji.TopicDialect: iikanji.RoleDatabase,
 	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
 	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
-	iikanji.TopicSelectivity: iikanji.RoleDatabase, fact.TopicLockWait: iikanji.RoleDatabase, fact.TopicDeadlock: iikanji.RoleDatabase,
-	fact.TopicInnoDB: iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
+	iikanji.TopicSelectivity: iikanji.RoleDatabase, string(fact.TopicLockWait): iikanji.RoleDatabase, string(fact.TopicDeadlock): iikanji.RoleDatabase,
+	string(fact.TopicInnoDB): iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
 	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
 	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
-	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, fact.TopicWorkers: iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
+	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, string(fact.TopicWorkers): iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
 }
 
 // serviceTopics are the topics of facts that services of every role have.
 var serviceTopics = []string{iikanji.TopicLimit, iikanji.TopicProcess, iikanji.TopicListen, iikanji.TopicConnection,
-	iikanji.TopicVolume, fact.TopicUnit, fact.TopicReady}
+	iikanji.TopicVolume, string(fact.TopicUnit), string(fact.TopicReady)}
 
 // profileRole is the role of the services that a profile is of; RoleUnknown
 // where services of several roles have such profiles.
@@ -216,9 +215,8 @@ func (v *View) alone() bool { return len(v.Input.Target.WithRole(v.Self.Role)) <
 // service, or of all app services where no connection is known.
 func (v *View) Apps() []string {
 	linked := map[string]bool{}
-	for _, f := range v.Input.Facts {
-		var c iikanji.Connections
-		if f.Topic != iikanji.TopicConnection || json.Unmarshal([]byte(f.Value), &c) != nil || c.TCP+c.Unix == 0 {
+	for f, c := range fact.TopicConnection.In(v.Input.Facts) {
+		if c.TCP+c.Unix == 0 {
 			continue
 		}
 		switch v.Self.Name {

@@ -1,12 +1,12 @@
 package cause
 
 import (
-	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Sends reports whether a site sends a digest. A statement with a part that is not
@@ -45,7 +45,7 @@ func (v *View) Reaches(service, route, function string) bool {
 		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
 			continue
 		}
-		if h, ok := Decode[iikanji.Handler](f, iikanji.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+		if h, ok := Decode(f, fact.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
 			return true
 		}
 	}
@@ -63,11 +63,11 @@ func sameHandled(registered, logged string) bool {
 }
 
 // Decode reads the value of a fact of a topic.
-func Decode[T any](f iikanji.Fact, topic string) (x T, ok bool) {
-	if f.Topic != topic {
+func Decode[T any](f iikanji.Fact, topic fact.Topic[T]) (x T, ok bool) {
+	if !topic.Is(f) {
 		return x, false
 	}
-	err := json.Unmarshal([]byte(f.Value), &x)
+	x, err := topic.Value(f)
 	return x, err == nil
 }
 
@@ -86,7 +86,7 @@ func (v *View) leverSites() []Site {
 		levers[l.Code] = l
 	}
 	for _, f := range v.Input.Facts {
-		p, ok := Decode[iikanji.CodePlace](f, iikanji.TopicCode)
+		p, ok := Decode(f, fact.TopicCode)
 		lever, known := levers[p.Code]
 		if !ok || !known {
 			continue

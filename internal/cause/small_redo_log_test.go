@@ -32,7 +32,7 @@ func TestCheckpointAge(t *testing.T) {
 	} {
 		in := cause.Input{Profiles: []iikanji.Profile{statements("UPDATE t SET a = 1", 5000, 4*time.Second, 0)}, Facts: []iikanji.Fact{
 			variable("innodb_log_file_size", strconv.Itoa(48*mega)), status("innodb_os_log_written", strconv.FormatFloat(c.written, 'f', 0, 64)),
-			factOf(fact.TopicInnoDB, "checkpoint_age", fact.Moved{Before: 5, After: c.age})}}
+			factOf(string(fact.TopicInnoDB), "checkpoint_age", fact.Moved{Before: 5, After: c.age})}}
 		f, ok := found(t, in, "DB202")
 		if ok != c.want || ok && f.Remedies[0].Args["innodb_log_file_size"] != strconv.Itoa(128*mega) {
 			t.Errorf("%s: found %v: %+v", c.name, ok, f)
@@ -49,7 +49,7 @@ func TestLogBuffer(t *testing.T) {
 		status("innodb_os_log_written", strconv.Itoa(200*mega))}
 	capacity := func(n int) iikanji.Fact { return variable("innodb_redo_log_capacity", strconv.Itoa(n)) }
 	behind := func(n float64) iikanji.Fact {
-		return factOf(fact.TopicInnoDB, "checkpoint_age", fact.Moved{After: n})
+		return factOf(string(fact.TopicInnoDB), "checkpoint_age", fact.Moved{After: n})
 	}
 	for _, c := range []struct {
 		name  string

@@ -15,7 +15,7 @@ import (
 func serving(w fact.Workers, waited, cpu, idle float64) *scene {
 	seconds := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 	s := newScene().host(iikanji.MachineRow{Idle: seconds(10 * idle)}, map[string]iikanji.HostRow{"app": {User: seconds(10 * cpu), Processes: w.Processes}})
-	s.with("app", fact.TopicWorkers, w.Server, w)
+	s.with("app", string(fact.TopicWorkers), w.Server, w)
 	return s.route("GET /", "/", 100, 1000, iikanji.WebRow{Upstream: seconds(waited)})
 }
 

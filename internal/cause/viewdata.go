@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -14,15 +13,11 @@ import (
 // converts saved bytes to seconds.
 const LinkSpeed = 125e6
 
-// FactsOf collects the facts of a topic whose values are JSON, by target and key.
-// Unreadable values are left out: rules treat them as missing.
-func FactsOf[T any](v *View, topic string) map[string]T {
+// FactsOf collects the facts of a topic by target and key.
+func FactsOf[T any](v *View, topic fact.Topic[T]) map[string]T {
 	out := map[string]T{}
-	for _, f := range v.Input.Facts {
-		var x T
-		if f.Topic == topic && json.Unmarshal([]byte(f.Value), &x) == nil {
-			out[f.Target+" "+f.Key] = x
-		}
+	for f, x := range topic.In(v.Input.Facts) {
+		out[f.Target+" "+f.Key] = x
 	}
 	return out
 }
@@ -41,7 +36,7 @@ func (v *View) Fact(target, topic, key string) (n float64, ok bool) {
 // InnoDB is a number of InnoDB's status before and after the load; zero when
 // unknown.
 func (v *View) InnoDB(name string) fact.Moved {
-	return FactsOf[fact.Moved](v, fact.TopicInnoDB)[v.Self.Name+" "+name]
+	return FactsOf(v, fact.TopicInnoDB)[v.Self.Name+" "+name]
 }
 
 // Access are the rows of the access logs, none when their sensor is blind.

@@ -45,16 +45,16 @@ var layout = map[string][]string{
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {},                                                                                                                  // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact"}, // what rules see, their declarations, the ranking
-	"internal/cause/database/index":            {"words", "internal/lang/sqltext"},                                                                                  // the index adviser
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact"},                                                            // the index adviser
 	"internal/cause/database/index/indextest":  {"words"},                                                                                                           // tables of text cases
 	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/cache":                     {"words", "internal/cause"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/measurement":               {"words", "internal/cause"},
-	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx"},
+	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
 	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
-	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe"}, // findings of an observation
+	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
@@ -63,7 +63,7 @@ var layout = map[string][]string{
 	"internal/rewrite/pagegen":                 {},                                                                                                                                                                  // copied into apps: the standard library only
 	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                // edits of nginx's configuration, for several kinds
 	"internal/proof/answers":                   {},                                                                                                                                                                  // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext"},                                                              // source of Go apps as facts
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact"},                                        // source of Go apps as facts
 	"internal/change/promise":                  {"words"},                                                                                                                                                           // pure: which promises a value weakens
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
@@ -72,7 +72,7 @@ var layout = map[string][]string{
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                        // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process"}, // see docs/adr/0001
-	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline"},
+	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline", "internal/site/fact"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
 	"internal/site/fact":                       {"words"},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A heat is the time that a place in source took in a run.
@@ -141,7 +142,7 @@ func profileHeat(v *cause.View, s cause.Site) (heat, bool) {
 		return heat{}, false
 	}
 	for _, f := range v.Input.Facts {
-		hot, ok := cause.Decode[iikanji.HotFunction](f, iikanji.TopicHot)
+		hot, ok := cause.Decode(f, fact.TopicHot)
 		if !ok || f.Target != s.Service || f.Key != p.Func || hot.Package != "" {
 			continue
 		}
@@ -166,7 +167,7 @@ func routeHeat(v *cause.View, s cause.Site) heat {
 	any := p.Func == ""
 	if p.Knob() && !any {
 		any = !slices.ContainsFunc(v.Input.Facts, func(f iikanji.Fact) bool {
-			h, ok := cause.Decode[iikanji.Handler](f, iikanji.TopicHandler)
+			h, ok := cause.Decode(f, fact.TopicHandler)
 			return ok && f.Target == s.Service && (h.Func == p.Func || slices.Contains(h.Reaches, p.Func))
 		})
 	}

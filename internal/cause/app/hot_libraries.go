@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A library is work of packages that no code lever makes less, with what teams did
@@ -69,7 +70,7 @@ func findHotLibraries(v *cause.View) []iikanji.Finding {
 // not added: one calls the other.
 func libraryTime(v *cause.View, service string, l library) (took time.Duration, most string, within []string) {
 	for _, f := range v.Input.Facts {
-		hot, ok := cause.Decode[iikanji.HotFunction](f, iikanji.TopicHot)
+		hot, ok := cause.Decode(f, fact.TopicHot)
 		if !ok || f.Target != service || hot.Each <= took || !l.has(hot.Package) {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // mostCachedShown bounds the statements in the evidence about a query cache.
@@ -20,7 +21,7 @@ func keptAnswers(v *cause.View) []iikanji.Finding {
 		return nil
 	}
 	for _, f := range v.Input.Facts {
-		c, ok := cause.Decode[iikanji.QueryCache](f, iikanji.TopicQueryCache)
+		c, ok := cause.Decode(f, fact.TopicQueryCache)
 		reads := c.All.Hits + c.All.Asked()
 		if !ok || reads == 0 {
 			continue

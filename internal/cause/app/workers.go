@@ -1,7 +1,6 @@
 package app
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -27,12 +26,8 @@ type appServer struct {
 // appServers are the app servers of the run whose use is known.
 func appServers(v *cause.View) []appServer {
 	var out []appServer
-	for _, f := range v.Input.Facts {
-		if f.Topic != fact.TopicWorkers {
-			continue
-		}
-		var w fact.Workers
-		if json.Unmarshal([]byte(f.Value), &w) != nil || w.Processes < 1 || w.Threads < 1 {
+	for f, w := range fact.TopicWorkers.In(v.Input.Facts) {
+		if w.Processes < 1 || w.Threads < 1 {
 			continue
 		}
 		a := appServer{Workers: w, name: f.Target, slots: w.Processes * w.Threads}

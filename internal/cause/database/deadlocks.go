@@ -1,7 +1,6 @@
 package database
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/iikanji/iikanji"
@@ -18,11 +17,8 @@ var deadlocked = cause.Declare(cause.PerDatabase, findDeadlocks,
 func findDeadlocks(v *cause.View) []iikanji.Finding {
 	n := v.Status["innodb_deadlocks"]
 	var latest *fact.Deadlock
-	for _, f := range v.Input.Facts {
-		var d fact.Deadlock
-		if f.Topic == fact.TopicDeadlock && json.Unmarshal([]byte(f.Value), &d) == nil {
-			latest = &d
-		}
+	for _, d := range fact.TopicDeadlock.In(v.Input.Facts) {
+		latest = &d
 	}
 	if n = max(n, 0); n == 0 && latest != nil {
 		n = 1

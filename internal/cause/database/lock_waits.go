@@ -2,7 +2,6 @@ package database
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,11 +94,7 @@ func (p lockPair) text() string {
 // lockPairs sums the sampled waits, the most frequent first.
 func lockPairs(v *cause.View) []lockPair {
 	sums := map[lockPair]*lockPair{}
-	for _, f := range v.Input.Facts {
-		var w fact.LockWait
-		if f.Topic != fact.TopicLockWait || json.Unmarshal([]byte(f.Value), &w) != nil {
-			continue
-		}
+	for _, w := range fact.TopicLockWait.In(v.Input.Facts) {
 		key := lockPair{waiting: parser.Normalize(w.Waiting, "ON"), blocking: parser.Normalize(w.Blocking, "ON"), row: "a row of " + w.Table + " (" + w.Index + ")"}
 		sum := sums[key]
 		if sum == nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // entrySeconds is the time to write one entry of a secondary index in memory.
@@ -61,7 +62,7 @@ func findNeedlessIndex(v *cause.View) []iikanji.Finding {
 // planned reports whether a query plan of the run, of the slowest or of a typical
 // example, uses an index of a table.
 func planned(v *cause.View, t iikanji.Table, index string) bool {
-	for _, p := range cause.FactsOf[iikanji.QueryPlan](v, iikanji.TopicQueryPlan) {
+	for _, p := range cause.FactsOf(v, fact.TopicPlan) {
 		names := strings.Contains(strings.ToLower(p.SQL), strings.ToLower(t.Name))
 		if names && slices.ContainsFunc(p.Steps, func(s iikanji.QueryStep) bool { return strings.EqualFold(s.Key, index) }) {
 			return true

@@ -1,12 +1,12 @@
 package database
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -48,7 +48,7 @@ func findShortConnections(v *cause.View) []iikanji.Finding {
 func open(v *cause.View) float64 {
 	n := 0
 	for _, f := range v.Input.Facts {
-		if c, ok := cause.Decode[iikanji.Connections](f, iikanji.TopicConnection); ok && f.Key == v.Self.Name {
+		if c, ok := cause.Decode(f, fact.TopicConnection); ok && f.Key == v.Self.Name {
 			n += c.TCP + c.Unix
 		}
 	}
@@ -81,9 +81,8 @@ func wantedPool(v *cause.View, app string) int {
 			n = max(n, float64(p.Size), math.Ceil(p.Load))
 		}
 	}
-	for _, f := range v.Input.Facts {
-		var c iikanji.Connections
-		if f.Topic == iikanji.TopicConnection && f.Target == app && f.Key == v.Self.Name && json.Unmarshal([]byte(f.Value), &c) == nil {
+	for f, c := range fact.TopicConnection.In(v.Input.Facts) {
+		if f.Target == app && f.Key == v.Self.Name {
 			n = max(n, float64(c.TCP+c.Unix))
 		}
 	}

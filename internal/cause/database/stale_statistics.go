@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -36,7 +37,7 @@ var staleStatistics = cause.Declare(cause.PerDatabase, findStaleStatistics,
 // considerable. Predicates with constants do not count: for them the server
 // probes the index itself.
 func findStaleStatistics(v *cause.View) []iikanji.Finding {
-	plans := cause.FactsOf[iikanji.QueryPlan](v, iikanji.TopicQueryPlan)
+	plans := cause.FactsOf(v, fact.TopicPlan)
 	real := index.Available{}
 	for _, t := range v.Schema.Tables {
 		real[t] = t.Existing()

@@ -5,13 +5,13 @@ package diagnose
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/all"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -138,11 +138,7 @@ func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPla
 		}
 	}
 	out := map[QueryPlanKey]iikanji.QueryPlan{}
-	for _, f := range known {
-		var p iikanji.QueryPlan
-		if f.Topic != iikanji.TopicQueryPlan || json.Unmarshal([]byte(f.Value), &p) != nil {
-			continue
-		}
+	for f, p := range fact.TopicPlan.In(known) {
 		digest := strings.TrimSuffix(f.Key, iikanji.TypicalSuffix)
 		out[QueryPlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // leastOverflows is the least number of overflows in a finding: the counter
@@ -51,7 +52,7 @@ func findBacklogOverflow(v *cause.View) []iikanji.Finding {
 // fullListener is the service whose accept queue was full at the end of the
 // load, "" for none, and the state of all queues.
 func fullListener(v *cause.View) (who string, queues []iikanji.Evidence) {
-	listeners := cause.FactsOf[iikanji.Listener](v, iikanji.TopicListen)
+	listeners := cause.FactsOf(v, fact.TopicListen)
 	for _, fact := range v.Input.Facts {
 		if fact.Topic == iikanji.TopicListen {
 			l := listeners[fact.Target+" "+fact.Key]

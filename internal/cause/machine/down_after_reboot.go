@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -27,11 +26,8 @@ var downAfterReboot = cause.Declare(cause.PerRun, findDownAfterReboot,
 // no gain and ranks below all that have.
 func findDownAfterReboot(v *cause.View) []iikanji.Finding {
 	units := map[string]fact.Unit{}
-	for _, f := range v.Input.Facts {
-		var u fact.Unit
-		if f.Topic == fact.TopicUnit && json.Unmarshal([]byte(f.Value), &u) == nil {
-			units[f.Target] = u
-		}
+	for f, u := range fact.TopicUnit.In(v.Input.Facts) {
+		units[f.Target] = u
 	}
 	var out []iikanji.Finding
 	for _, service := range slices.Sorted(maps.Keys(units)) {
@@ -73,7 +69,7 @@ func hazards(v *cause.View, service string, units map[string]fact.Unit) []hazard
 	if len(u.Boot) == 0 {
 		out = append(out, notEnabled(u))
 	}
-	linked := cause.FactsOf[iikanji.Connections](v, iikanji.TopicConnection)
+	linked := cause.FactsOf(v, fact.TopicConnection)
 	for _, needed := range slices.Sorted(maps.Keys(units)) {
 		c := linked[service+" "+needed]
 		if d := units[needed]; d.Name != u.Name && d.Masked == "" && len(d.Boot) > 0 && c.TCP+c.Unix > 0 {
@@ -125,7 +121,7 @@ func unready(v *cause.View, u, d fact.Unit, needed string) (hazard, bool) {
 		if r.tries == 0 {
 			return hazard{}, false
 		}
-		takes, measured := v.Fact(needed, fact.TopicReady, "seconds")
+		takes, measured := v.Fact(needed, string(fact.TopicReady), "seconds")
 		row := fmt.Sprintf("%s took up to %.1f s to start, by its error log", needed, takes)
 		says := fmt.Sprintf("but that takes %.1f s", takes)
 		if !measured {

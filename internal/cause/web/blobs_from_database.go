@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -31,8 +32,8 @@ var blobsFromDatabase = cause.Declare(cause.PerWeb, findBlobsFromDatabase,
 // size of a blob column, and a statement that reads it about as often, prove that the
 // answers come out of the database.
 func findBlobsFromDatabase(v *cause.View) []iikanji.Finding {
-	series := cause.FactsOf[iikanji.Series](v, iikanji.TopicSeries)
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	series := cause.FactsOf(v, fact.TopicSeries)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	var out []iikanji.Finding
 	for _, r := range v.Access() {
 		s := series[v.Self.Name+" "+r.Key]
@@ -89,7 +90,7 @@ func keepLong(v *cause.View, route string) []iikanji.Remedy {
 func stored(v *cause.View, route string) (iikanji.StoredValue, bool) {
 	for _, f := range v.Input.Facts {
 		if f.Key == route {
-			if s, ok := cause.Decode[iikanji.StoredValue](f, iikanji.TopicValue); ok {
+			if s, ok := cause.Decode(f, fact.TopicValue); ok {
 				return s, true
 			}
 		}

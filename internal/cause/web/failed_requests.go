@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -162,7 +163,7 @@ func about(v *cause.View, f cause.Result, route string) bool {
 // fraction of the time that clients waited.
 func inQueue(v *cause.View, route string) bool {
 	b := v.Binding
-	alone, ok := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)[v.Self.Name+" "+route]
+	alone, ok := cause.FactsOf(v, fact.TopicAnswer)[v.Self.Name+" "+route]
 	if b.Resource == "" || b.Resource == "generator" || !ok || alone.Status != 200 {
 		return false
 	}
@@ -188,7 +189,7 @@ func served(v *cause.View, route string) (n, mean float64) {
 			n, mean = float64(r.Count), r.Mean.Seconds()
 		}
 	}
-	if a, ok := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)[v.Self.Name+" "+route]; ok && a.Status == 200 {
+	if a, ok := cause.FactsOf(v, fact.TopicAnswer)[v.Self.Name+" "+route]; ok && a.Status == 200 {
 		mean = a.Took.Seconds()
 	}
 	return n, mean

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // leastSame is how many pages must be the same before and after one write for the pair to
@@ -29,7 +30,7 @@ func findNeedlessDrops(v *cause.View) []iikanji.Finding {
 	if v.Input.Run == nil || v.Self.Engine != iikanji.EngineNginx {
 		return nil
 	}
-	kept := cause.FactsOf[iikanji.KeptPages](v, iikanji.TopicKept)
+	kept := cause.FactsOf(v, fact.TopicKept)
 	var out []iikanji.Finding
 	for _, at := range slices.Sorted(maps.Keys(kept)) {
 		k := kept[at]
@@ -72,7 +73,7 @@ func keepByTable(v *cause.View, kept, rows []string) []iikanji.Remedy {
 func tookOf(v *cause.View, routes []string) time.Duration {
 	var sum time.Duration
 	n := 0
-	for at, a := range cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer) {
+	for at, a := range cause.FactsOf(v, fact.TopicAnswer) {
 		if path, ok := onePath(strings.TrimPrefix(at, v.Self.Name+" ")); ok && slices.Contains(routes, path) {
 			sum, n = sum+a.Took, n+1
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // nginxHTTP is the http block of the configuration among the facts.
@@ -40,7 +41,7 @@ func serving(v *cause.View, http nginx.Scope) []nginx.Scope {
 
 // address is the host and port of the sampled answers, "" when unknown.
 func address(v *cause.View) string {
-	for _, a := range cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer) {
+	for _, a := range cause.FactsOf(v, fact.TopicAnswer) {
 		if a.Host != "" {
 			return a.Host
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -45,7 +46,7 @@ var noCompression = cause.Declare(cause.PerNginx, findNoCompression,
 // findNoCompression reports texts that are sent uncompressed although the client accepts
 // gzip.
 func findNoCompression(v *cause.View) []iikanji.Finding {
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	http, ok := nginxHTTP(v)
 	off := !ok || http.Value("gzip") != "on"
 	type candidate struct {

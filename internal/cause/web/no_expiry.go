@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -29,8 +30,8 @@ var noExpiry = cause.Declare(cause.PerWeb, findNoExpiry,
 // findNoExpiry reports answers that never changed during the run and that clients may
 // not keep, because no header permits it.
 func findNoExpiry(v *cause.View) []iikanji.Finding {
-	series := cause.FactsOf[iikanji.Series](v, iikanji.TopicSeries)
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	series := cause.FactsOf(v, fact.TopicSeries)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	folders := map[string]*iikanji.Finding{}
 	var out []iikanji.Finding
 	for _, r := range v.Access() {

@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // connect is the cost in seconds of opening and closing a connection to the app
@@ -97,7 +98,7 @@ type passedRoute struct {
 // the load generator. If the log shows which requests were passed on, only
 // those count.
 func passedOn(v *cause.View) []passedRoute {
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	rows := v.Access()
 	byUpstream := slices.ContainsFunc(rows, func(r iikanji.Row) bool { return r.Web.Upstreams > 0 })
 	var out []passedRoute

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // robots match the User-Agents by which robots name themselves. Browsers and the
@@ -40,7 +41,7 @@ func findRobots(v *cause.View) []iikanji.Finding {
 		if f.Topic != iikanji.TopicAgent || f.Target != v.Self.Name || f.Key == "" {
 			continue
 		}
-		use, _ := cause.Decode[iikanji.AgentUse](f, iikanji.TopicAgent)
+		use, _ := cause.Decode(f, fact.TopicAgent)
 		i := slices.IndexFunc(matchers, func(m *regexp.Regexp) bool { return m.MatchString(f.Key) })
 		if i < 0 {
 			continue
@@ -73,7 +74,7 @@ func findRobots(v *cause.View) []iikanji.Finding {
 func agent(v *cause.View, name string) (iikanji.AgentUse, bool) {
 	for _, f := range v.Input.Facts {
 		if f.Topic == iikanji.TopicAgent && f.Target == v.Self.Name && f.Key == name {
-			return cause.Decode[iikanji.AgentUse](f, iikanji.TopicAgent)
+			return cause.Decode(f, fact.TopicAgent)
 		}
 	}
 	return iikanji.AgentUse{}, false

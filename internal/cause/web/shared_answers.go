@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -104,8 +105,8 @@ type sharedPage struct {
 // sharedPages are the routes of the view's web server whose answers are equal for
 // all users. Files are not among them.
 func sharedPages(v *cause.View) []sharedPage {
-	series := cause.FactsOf[iikanji.Series](v, iikanji.TopicSeries)
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	series := cause.FactsOf(v, fact.TopicSeries)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	var out []sharedPage
 	for _, r := range v.Access() {
 		g := sharedPage{r, answers[v.Self.Name+" "+r.Key], series[v.Self.Name+" "+r.Key], float64(r.Count)}

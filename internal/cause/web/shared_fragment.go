@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -31,7 +32,7 @@ func findSharedFragment(v *cause.View) []iikanji.Finding {
 	if v.Input.Run == nil {
 		return nil
 	}
-	kept := cause.FactsOf[iikanji.KeptPages](v, iikanji.TopicKept)
+	kept := cause.FactsOf(v, fact.TopicKept)
 	var out []iikanji.Finding
 	for _, at := range slices.Sorted(maps.Keys(kept)) {
 		k := kept[at]

@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // viaApp is the cost of a file request at an app beyond that at the web server,
@@ -29,7 +30,7 @@ func findStaticFiles(v *cause.View) []iikanji.Finding {
 	if !ok {
 		return nil
 	}
-	answers := cause.FactsOf[iikanji.Answer](v, iikanji.TopicAnswer)
+	answers := cause.FactsOf(v, fact.TopicAnswer)
 	f := iikanji.Finding{Code: "WEB101"}
 	count, alone, folders, same := 0.0, 0.0, map[string]float64{}, map[string]*sameFiles{}
 	var by *nginx.Directive

@@ -2,7 +2,6 @@ package field
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/goprofile"
 )
 
@@ -132,18 +132,11 @@ func (p *profiler) facts(run *iikanji.Run) []iikanji.Fact {
 		return nil
 	}
 	var out []iikanji.Fact
-	add := func(topic, key string, v any) {
-		b, err := json.Marshal(v)
-		if err != nil {
-			panic("BUG: packing a fact: " + err.Error())
-		}
-		out = append(out, iikanji.Fact{Target: p.service, Topic: topic, Key: key, Value: string(b), Moves: true})
-	}
 	for _, fn := range functions {
-		add(iikanji.TopicHot, fn.Name, fn.HotFunction)
+		out = append(out, fact.TopicHot.Fact(p.service, fn.Name, fn.HotFunction, true))
 	}
 	if c := p.result.Cache; c != nil {
-		add(iikanji.TopicQueryCache, "", c)
+		out = append(out, fact.TopicQueryCache.Fact(p.service, "", *c, true))
 	}
 	return out
 }

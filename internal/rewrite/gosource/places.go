@@ -2,7 +2,6 @@ package gosource
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"golang.org/x/tools/go/packages"
 )
 
@@ -43,16 +43,16 @@ func Facts(ctx context.Context, service, dir, pkg string, schema rewrite.Facts) 
 	}
 	for _, p := range places {
 		if serves(p.File) {
-			known = append(known, fact(service, iikanji.TopicCode, fmt.Sprintf("%s %s:%d %s", p.Code, p.File, p.Line, p.Func), p))
+			known = append(known, fact.TopicCode.Fact(service, fmt.Sprintf("%s %s:%d %s", p.Code, p.File, p.Line, p.Func), p, false))
 		}
 	}
 	for key, s := range sentOf(dir, res.Statements) {
 		if file, _, _ := strings.Cut(key, ":"); serves(file) {
-			known = append(known, fact(service, iikanji.TopicSends, key, s))
+			known = append(known, fact.TopicSends.Fact(service, key, s, false))
 		}
 	}
 	for _, r := range routes {
-		known = append(known, fact(service, iikanji.TopicHandler, r.Route, iikanji.Handler{Func: r.Func, Reaches: r.Reaches}))
+		known = append(known, fact.TopicHandler.Fact(service, r.Route, iikanji.Handler{Func: r.Func, Reaches: r.Reaches}, false))
 	}
 	return known, problems, nil
 }
@@ -169,12 +169,4 @@ func weakens(h rewrite.Hit) []iikanji.Promise {
 		out = append(out, p)
 	}
 	return out
-}
-
-func fact(service, topic, key string, v any) iikanji.Fact {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("BUG: packing fact %s %s: %v", topic, key, err))
-	}
-	return iikanji.Fact{Target: service, Topic: topic, Key: key, Value: string(b)}
 }

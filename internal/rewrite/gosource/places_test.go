@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // app has routes in the forms of net/http, of routers with methods for HTTP's
@@ -169,12 +170,12 @@ func main() { router{}.Get("/` + name + `/{id}.png", show) }
 // TestSchemaOf: unique keys of whole columns count, and tables of two schemas with
 // one name do not.
 func TestSchemaOf(t *testing.T) {
-	table := func(key string, tab iikanji.Table) iikanji.Fact { return fact("db", iikanji.TopicTable, key, tab) }
+	table := func(key string, tab iikanji.Table) iikanji.Fact { return fact.TopicTable.Fact("db", key, tab, false) }
 	got := SchemaOf([]iikanji.Fact{
 		table("a.Orders", iikanji.Table{Schema: "a", Name: "Orders", Columns: []iikanji.Column{{Name: "ID", Type: "int(11)"}, {Name: "note", Type: "text", Nullable: true}},
 			Indexes: []iikanji.Index{{Unique: true, Parts: []iikanji.IndexPart{{Column: "ID"}}}, {Unique: true, Parts: []iikanji.IndexPart{{Column: "note", Prefix: 9}}},
 				{Parts: []iikanji.IndexPart{{Column: "note"}}}}}),
-		fact("db", iikanji.TopicSize, "a.Orders", iikanji.TableSize{Rows: 12, Lengths: map[string]iikanji.Bytes{"note": 300}}),
+		fact.TopicSize.Fact("db", "a.Orders", iikanji.TableSize{Rows: 12, Lengths: map[string]iikanji.Bytes{"note": 300}}, true),
 		table("a.t", iikanji.Table{Schema: "a", Name: "t"}), table("b.t", iikanji.Table{Schema: "b", Name: "t"}),
 	})
 	o := got.Tables["orders"]

@@ -1,11 +1,11 @@
 package gosource
 
 import (
-	"encoding/json"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // SchemaOf is what code levers may assume of the databases, from facts about their
@@ -13,19 +13,11 @@ import (
 // out: a statement does not show which of them it reads.
 func SchemaOf(known []iikanji.Fact) rewrite.Facts {
 	tables, sizes := map[string]iikanji.Table{}, map[string]iikanji.TableSize{}
-	for _, f := range known {
-		switch f.Topic {
-		case iikanji.TopicTable:
-			var t iikanji.Table
-			if json.Unmarshal([]byte(f.Value), &t) == nil {
-				tables[f.Target+" "+f.Key] = t
-			}
-		case iikanji.TopicSize:
-			var z iikanji.TableSize
-			if json.Unmarshal([]byte(f.Value), &z) == nil {
-				sizes[f.Target+" "+f.Key] = z
-			}
-		}
+	for f, t := range fact.TopicTable.In(known) {
+		tables[f.Target+" "+f.Key] = t
+	}
+	for f, z := range fact.TopicSize.In(known) {
+		sizes[f.Target+" "+f.Key] = z
 	}
 	out := rewrite.Facts{Tables: map[string]rewrite.Table{}}
 	twice := map[string]bool{}

@@ -4,8 +4,8 @@ import "time"
 
 // Topics of facts about statements that wait for each other.
 const (
-	TopicLockWait = "lock_wait" // Key the waiting statement, Value a LockWait; Moves
-	TopicDeadlock = "deadlock"  // Key the time of the deadlock, Value a Deadlock; Moves
+	TopicLockWait Topic[LockWait] = "lock_wait" // Key the waiting statement, Value a LockWait; Moves
+	TopicDeadlock Topic[Deadlock] = "deadlock"  // Key the time of the deadlock, Value a Deadlock; Moves
 )
 
 // A LockWait is a pair of statements in the samples of a run: one waited for a row

@@ -2,8 +2,8 @@ package fact
 
 // Topics of facts about how systemd starts services.
 const (
-	TopicUnit  = "unit"  // Target the service, Key the unit's name, Value a Unit
-	TopicReady = "ready" // Target the service, Key "seconds", Value the time from process start to readiness of the slowest start in its log; Moves
+	TopicUnit  Topic[Unit]    = "unit"  // Target the service, Key the unit's name, Value a Unit
+	TopicReady Topic[float64] = "ready" // Target the service, Key "seconds", Value the time from process start to readiness of the slowest start in its log; Moves
 )
 
 // A Unit is the systemd unit of one service, as systemd would load it when the

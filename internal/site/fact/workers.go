@@ -4,7 +4,7 @@ import "github.com/iikanji/iikanji"
 
 // TopicWorkers is the topic of a Fact about how an app server runs: Target the app,
 // Key the server's name, Value a Workers; Moves.
-const TopicWorkers = "workers"
+const TopicWorkers Topic[Workers] = "workers"
 
 // Workers is how an app server runs an app.
 type Workers struct {

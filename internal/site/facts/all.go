@@ -2,13 +2,12 @@ package facts
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // All reads the dialect, the variables and the tables of schemas and returns
@@ -19,7 +18,7 @@ func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]i
 	if err != nil {
 		return nil, nil, err
 	}
-	out := []iikanji.Fact{pack(target, iikanji.TopicDialect, "version", s.dialect, false)}
+	out := []iikanji.Fact{fact.TopicDialect.Fact(target, "version", s.dialect, false)}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !moving[name] {
 			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicVariable, Key: name, Value: vars[name]})
@@ -49,8 +48,8 @@ var moving = map[string]bool{"timestamp": true, "pseudo_thread_id": true, "rand_
 func TableFacts(target string, t SizedTable) []iikanji.Fact {
 	key := t.Schema + "." + t.Name
 	return []iikanji.Fact{
-		pack(target, iikanji.TopicTable, key, t.Table, false),
-		pack(target, iikanji.TopicSize, key, t.Size, true),
+		fact.TopicTable.Fact(target, key, t.Table, false),
+		fact.TopicSize.Fact(target, key, t.Size, true),
 	}
 }
 
@@ -67,7 +66,7 @@ func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []
 
 // QueryPlanFact is the fact of a query plan of one digest.
 func QueryPlanFact(target, digest string, p iikanji.QueryPlan) iikanji.Fact {
-	return pack(target, iikanji.TopicQueryPlan, digest, p, true)
+	return fact.TopicPlan.Fact(target, digest, p, true)
 }
 
 // StatusFacts are the increases of counters between two readings of
@@ -82,14 +81,6 @@ func StatusFacts(target string, before, after map[string]string) []iikanji.Fact 
 		}
 	}
 	return out
-}
-
-func pack(target, topic, key string, v any, moves bool) iikanji.Fact {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("BUG: packing fact %s %s: %v", topic, key, err))
-	}
-	return iikanji.Fact{Target: target, Topic: topic, Key: key, Value: string(b), Moves: moves}
 }
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -74,7 +75,7 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 			}
 		}
 		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
-		out = append(out, pack(target, iikanji.TopicAnswer, route, a, true))
+		out = append(out, fact.TopicAnswer.Fact(target, route, a, true))
 	}
 	return out, nil
 }
@@ -192,5 +193,5 @@ func packed(body []byte) iikanji.Bytes {
 
 // SeriesFact is the fact of the sizes of the answers of a route.
 func SeriesFact(target, route string, s iikanji.Series) iikanji.Fact {
-	return pack(target, iikanji.TopicSeries, route, s, true)
+	return fact.TopicSeries.Fact(target, route, s, true)
 }

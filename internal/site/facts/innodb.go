@@ -168,7 +168,7 @@ func InnoDBFacts(target string, before, after InnoDB) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, name := range slices.Sorted(maps.Keys(after.Numbers)) {
 		if b, known := before.Numbers[name]; known {
-			out = append(out, pack(target, fact.TopicInnoDB, name, fact.Moved{Before: b, After: after.Numbers[name]}, true))
+			out = append(out, fact.TopicInnoDB.Fact(target, name, fact.Moved{Before: b, After: after.Numbers[name]}, true))
 		}
 	}
 	return append(out, DeadlockFacts(target, before.Deadlock, after.Deadlock)...)

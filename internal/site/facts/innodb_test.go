@@ -44,7 +44,7 @@ func TestInnoDBForReal(t *testing.T) {
 	moved := map[string]fact.Moved{}
 	for _, f := range facts.InnoDBFacts("database", before, after) {
 		var m fact.Moved
-		if f.Topic == fact.TopicInnoDB {
+		if f.Topic == string(fact.TopicInnoDB) {
 			if err := json.Unmarshal([]byte(f.Value), &m); err != nil || !f.Moves {
 				t.Errorf("%+v: %v", f, err)
 			}

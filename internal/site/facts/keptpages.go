@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -39,7 +40,7 @@ func KeptPages(h host.Host, service string, conf *nginx.Config) ([]iikanji.Fact,
 			return out, err
 		}
 		if k != nil {
-			out = append(out, pack(service, iikanji.TopicKept, folder, *k, true))
+			out = append(out, fact.TopicKept.Fact(service, folder, *k, true))
 		}
 	}
 	return out, nil
@@ -103,11 +104,7 @@ func StaleIn(h host.Host, source string) []string {
 // StalePages are sentences about kept pages that changed and were not dropped.
 func StalePages(known []iikanji.Fact) []string {
 	var out []string
-	for _, f := range known {
-		var k iikanji.KeptPages
-		if f.Topic != iikanji.TopicKept || json.Unmarshal([]byte(f.Value), &k) != nil {
-			continue
-		}
+	for _, k := range fact.TopicKept.In(known) {
 		out = append(out, staleOf(k)...)
 	}
 	return out

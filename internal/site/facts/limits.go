@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // LimitFacts are the soft limits of a service's process, the number of cores that
@@ -167,5 +168,5 @@ func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {
 
 // ConnectionFact is the fact of how one service was connected to another.
 func ConnectionFact(from, to string, c iikanji.Connections) iikanji.Fact {
-	return pack(from, iikanji.TopicConnection, to, c, true)
+	return fact.TopicConnection.Fact(from, to, c, true)
 }

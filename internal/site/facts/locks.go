@@ -83,7 +83,7 @@ func LockWaitFacts(target string, waits []fact.LockWait) []iikanji.Fact {
 	})
 	var out []iikanji.Fact
 	for _, w := range order[:min(len(order), mostPairs)] {
-		out = append(out, pack(target, fact.TopicLockWait, w.Waiting, *w, true))
+		out = append(out, fact.TopicLockWait.Fact(target, w.Waiting, *w, true))
 	}
 	return out
 }
@@ -101,5 +101,5 @@ func DeadlockFacts(target string, before, after *fact.Deadlock) []iikanji.Fact {
 	if after == nil || before != nil && before.At == after.At {
 		return nil
 	}
-	return []iikanji.Fact{pack(target, fact.TopicDeadlock, after.At, *after, true)}
+	return []iikanji.Fact{fact.TopicDeadlock.Fact(target, after.At, *after, true)}
 }

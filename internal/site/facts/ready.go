@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -37,7 +36,7 @@ func ReadyFacts(h host.Host, t iikanji.Target) []iikanji.Fact {
 			}
 			text, err := tail(h, l.Path, readyTail)
 			if took, ok := longestStart(text); err == nil && ok {
-				out = append(out, iikanji.Fact{Target: s.Name, Topic: fact.TopicReady, Key: "seconds", Value: strconv.FormatFloat(took.Seconds(), 'f', -1, 64), Moves: true})
+				out = append(out, fact.TopicReady.Fact(s.Name, "seconds", took.Seconds(), true))
 			}
 		}
 	}

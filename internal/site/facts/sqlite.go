@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // SQLite is the SQLite files of a service.
@@ -78,7 +79,7 @@ func (s *SQLite) size(ctx context.Context, g sqlitefile.Group) error {
 
 // Facts are the facts of the files: dialect, groups, tables and sizes.
 func (s *SQLite) Facts(target string) []iikanji.Fact {
-	out := []iikanji.Fact{pack(target, iikanji.TopicDialect, "version", s.Dialect, false)}
+	out := []iikanji.Fact{fact.TopicDialect.Fact(target, "version", s.Dialect, false)}
 	for _, g := range s.Groups {
 		large := g.Largest()
 		v := iikanji.FileGroup{Files: len(g.Files), Size: g.Size(), PageSize: large.PageSize, Largest: large.Path, LargeAs: large.Size}
@@ -87,7 +88,7 @@ func (s *SQLite) Facts(target string) []iikanji.Fact {
 				v.WAL++
 			}
 		}
-		out = append(out, pack(target, iikanji.TopicFileGroup, g.Name, v, true))
+		out = append(out, fact.TopicFileGroup.Fact(target, g.Name, v, true))
 	}
 	for _, t := range s.Tables {
 		out = append(out, TableFacts(target, t)...)

@@ -66,7 +66,7 @@ func UnitFacts(h host.Host, t iikanji.Target) ([]iikanji.Fact, error) {
 		}
 		told.Follows = b.follows(u.Name, all)
 		told.Settings = telling(append(told.Settings[:len(told.Settings):len(told.Settings)], manager...))
-		out = append(out, pack(s.Name, fact.TopicUnit, u.Name, told, false))
+		out = append(out, fact.TopicUnit.Fact(s.Name, u.Name, told, false))
 	}
 	return out, nil
 }

@@ -163,7 +163,7 @@ func unitsOf(t *testing.T, folders []string, names ...string) map[string]fact.Un
 	out := map[string]fact.Unit{}
 	for _, f := range known {
 		var u fact.Unit
-		if err := json.Unmarshal([]byte(f.Value), &u); err != nil || f.Key != u.Name || f.Topic != fact.TopicUnit {
+		if err := json.Unmarshal([]byte(f.Value), &u); err != nil || f.Key != u.Name || f.Topic != string(fact.TopicUnit) {
 			t.Fatalf("%+v: %v", f, err)
 		}
 		out[f.Target] = u
@@ -366,7 +366,7 @@ func TestReadyFacts(t *testing.T) {
 		t.Fatalf("%v of\n%s", fs, text)
 	}
 	var took float64
-	value(t, fs, fact.TopicReady, "seconds", &took)
+	value(t, fs, string(fact.TopicReady), "seconds", &took)
 	if took < 1 || took > 600 { // whole seconds, plus one for rounding
 		t.Errorf("%v s", took)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -38,7 +39,7 @@ func (s *Server) ValueFacts(ctx context.Context, target string, tables []SizedTa
 				continue
 			}
 			v := iikanji.StoredValue{URL: a.URL, Schema: c.table.Schema, Table: c.table.Name, Column: c.column, ID: id}
-			out = append(out, pack(target, iikanji.TopicValue, route, v, true))
+			out = append(out, fact.TopicValue.Fact(target, route, v, true))
 			break
 		}
 	}

@@ -25,7 +25,7 @@ func WorkerFacts(h host.Host, service string, pid int, config string) ([]iikanji
 	}
 	w.Available, w.Memory = iikanji.Bytes(free), iikanji.Bytes(total)
 	addStates(h, &w, is.Dir)
-	return []iikanji.Fact{pack(service, fact.TopicWorkers, w.Server, w, true)}, nil
+	return []iikanji.Fact{fact.TopicWorkers.Fact(service, w.Server, w, true)}, nil
 }
 
 // addStates adds what the source in the working folder keeps in memory.

@@ -1,9 +1,8 @@
 package observe
 
 import (
-	"encoding/json"
-
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // mostAgents bounds the User-Agents of a run that become facts: the others have a
@@ -12,9 +11,9 @@ const mostAgents = 50
 
 // agentFacts are the User-Agents with the most time among the requests that were not
 // refused, and the sum over all.
-func (a *accessRead) agentFacts(service string) ([]iikanji.Fact, error) {
+func (a *accessRead) agentFacts(service string) []iikanji.Fact {
 	if a.agents.Profile == nil || a.agents.Err != nil { // such as a log without User-Agents
-		return nil, nil
+		return nil
 	}
 	var all iikanji.AgentUse
 	var out []iikanji.Fact
@@ -24,17 +23,7 @@ func (a *accessRead) agentFacts(service string) ([]iikanji.Fact, error) {
 		if len(out) == mostAgents || r.Key == "" {
 			continue
 		}
-		f, err := agentFact(service, r.Key, use)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, f)
+		out = append(out, fact.TopicAgent.Fact(service, r.Key, use, true))
 	}
-	f, err := agentFact(service, "", all)
-	return append(out, f), err
-}
-
-func agentFact(service, agent string, use iikanji.AgentUse) (iikanji.Fact, error) {
-	b, err := json.Marshal(use)
-	return iikanji.Fact{Target: service, Topic: iikanji.TopicAgent, Key: agent, Value: string(b), Moves: true}, err
+	return append(out, fact.TopicAgent.Fact(service, "", all, true))
 }

@@ -2,7 +2,6 @@ package observe
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/accesslog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // brokenDown are the statuses that are broken down by route: the client gave
@@ -148,9 +148,8 @@ func fits(route, url string) (words int, ok bool) {
 // bytes were sent for.
 func urlsToAsk(seen []iikanji.Fact, service string) map[string]string {
 	out := map[string]string{}
-	for _, f := range seen {
-		var s iikanji.Series
-		if f.Target == service && f.Topic == iikanji.TopicSeries && json.Unmarshal([]byte(f.Value), &s) == nil && strings.HasPrefix(s.Heaviest, "/") {
+	for f, s := range fact.TopicSeries.In(seen) {
+		if f.Target == service && strings.HasPrefix(s.Heaviest, "/") {
 			out[f.Key] = s.Heaviest
 		}
 	}
@@ -160,9 +159,8 @@ func urlsToAsk(seen []iikanji.Fact, service string) map[string]string {
 // othersToAsk are further URLs of these routes.
 func othersToAsk(seen []iikanji.Fact, service string) map[string][]string {
 	out := map[string][]string{}
-	for _, f := range seen {
-		var s iikanji.Series
-		if f.Target != service || f.Topic != iikanji.TopicSeries || json.Unmarshal([]byte(f.Value), &s) != nil {
+	for f, s := range fact.TopicSeries.In(seen) {
+		if f.Target != service {
 			continue
 		}
 		for _, url := range s.Others {

@@ -3,7 +3,6 @@ package observe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -50,9 +50,8 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 // values are the answers among the facts that are values in a database, byte for byte.
 func (o *Observer) values(ctx context.Context, ob *Observation, known []iikanji.Fact) []iikanji.Fact {
 	answers := map[string]iikanji.Answer{}
-	for _, f := range known {
-		var a iikanji.Answer
-		if f.Topic == iikanji.TopicAnswer && json.Unmarshal([]byte(f.Value), &a) == nil && a.MD5 != "" {
+	for f, a := range fact.TopicAnswer.In(known) {
+		if a.MD5 != "" {
 			answers[f.Key] = a
 		}
 	}
@@ -376,11 +375,7 @@ func baseOf(site, address string) string {
 // answered with one in the run: the requests are not those of the site's clients.
 func allRefused(known []iikanji.Fact) error {
 	first := 0
-	for _, f := range known {
-		var a iikanji.Answer
-		if f.Topic != iikanji.TopicAnswer || json.Unmarshal([]byte(f.Value), &a) != nil {
-			continue
-		}
+	for _, a := range fact.TopicAnswer.In(known) {
 		if a.Status < 400 {
 			return nil
 		}

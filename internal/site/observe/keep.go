@@ -17,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Files of a diagnosed run, beside its run.json.
@@ -132,6 +133,9 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 	}
 	if err = recallJSON(h, id, sensorsFile, &ob.Sensors); err == nil {
 		err = recallJSON(h, id, factsFile, &known)
+	}
+	if err == nil {
+		err = fact.Check(known)
 	}
 	if err == nil {
 		err = recallJSON(h, id, targetFile, &ob.Target)

@@ -110,9 +110,7 @@ func (o *Observer) readAnswers(ob *Observation, w *webWatch, access *accessRead)
 	statuses, err := access.statuses(name)
 	o.doubt(ob, err)
 	ob.Seen = append(ob.Seen, statuses...)
-	agents, err := access.agentFacts(name)
-	o.doubt(ob, err)
-	ob.Seen = append(ob.Seen, agents...)
+	ob.Seen = append(ob.Seen, access.agentFacts(name)...)
 	if access.urls.Err != nil {
 		o.doubt(ob, access.urls.Err)
 		return

@@ -90,16 +90,16 @@ func Facts(known []iikanji.Fact) (kept []iikanji.Fact, left []string, err error)
 var topics = map[string]func(*iikanji.Fact) error{
 	iikanji.TopicTable: nil, iikanji.TopicSize: nil, iikanji.TopicDialect: nil, iikanji.TopicStatus: nil, iikanji.TopicLimit: nil, iikanji.TopicProcess: nil,
 	iikanji.TopicSysctl: nil, iikanji.TopicListen: nil, iikanji.TopicConnection: nil, iikanji.TopicVolume: nil, iikanji.TopicNginxVersion: nil,
-	fact.TopicInnoDB: nil, fact.TopicReady: nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
-	iikanji.TopicAgent:      agent,
-	iikanji.TopicHTTPStatus: func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
-	iikanji.TopicVariable:   variable,
-	iikanji.TopicNginx:      directives,
-	iikanji.TopicQueryPlan:  plan,
-	fact.TopicLockWait:      lockWait,
-	fact.TopicDeadlock:      deadlock,
-	fact.TopicUnit:          unit,
-	iikanji.TopicNginxFile:  func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
+	string(fact.TopicInnoDB): nil, string(fact.TopicReady): nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
+	iikanji.TopicAgent:         agent,
+	iikanji.TopicHTTPStatus:    func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
+	iikanji.TopicVariable:      variable,
+	iikanji.TopicNginx:         directives,
+	iikanji.TopicQueryPlan:     plan,
+	string(fact.TopicLockWait): lockWait,
+	string(fact.TopicDeadlock): deadlock,
+	string(fact.TopicUnit):     unit,
+	iikanji.TopicNginxFile:     func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
 }
 
 // robotName is the word by which a robot names itself.

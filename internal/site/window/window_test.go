@@ -137,11 +137,11 @@ func TestFacts(t *testing.T) {
 	}
 	known := []iikanji.Fact{
 		{Topic: iikanji.TopicQueryPlan, Value: value(iikanji.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
-		{Topic: fact.TopicLockWait, Key: "UPDATE t SET a = 'anna@example.com'", Value: value(fact.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
+		{Topic: string(fact.TopicLockWait), Key: "UPDATE t SET a = 'anna@example.com'", Value: value(fact.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
 		{Topic: iikanji.TopicNginx, Data: conf},
 		{Topic: iikanji.TopicVariable, Key: "init_connect", Value: "SET @x = 'c2VjcmV0'"},
 		{Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
-		{Topic: fact.TopicUnit, Value: value(fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},
+		{Topic: string(fact.TopicUnit), Value: value(fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},
 		{Topic: iikanji.TopicNginxFile, Value: "# c2VjcmV0\nset $token c2VjcmV0;\ngzip on;\n"},
 		{Topic: iikanji.TopicAgent, Key: "Mozilla/5.0 (c2VjcmV0 Phone) Safari/1"}, {Topic: iikanji.TopicAgent, Key: "ExampleBot/2.1 (c2VjcmV0)"}, {Topic: iikanji.TopicAgent},
 		{Topic: iikanji.TopicAnswer, Value: "anna@example.com"},

@@ -1,12 +1,12 @@
 package index
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // ReadSchema makes a Schema of the facts about tables, sizes, selectivities
@@ -18,15 +18,11 @@ func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
 		var err error
 		switch f.Topic {
 		case iikanji.TopicDialect:
-			err = json.Unmarshal([]byte(f.Value), &s.Server)
+			s.Server, err = fact.TopicDialect.Value(f)
 		case iikanji.TopicTable:
-			var t iikanji.Table
-			err = json.Unmarshal([]byte(f.Value), &t)
-			tables[f.Key] = t
+			tables[f.Key], err = fact.TopicTable.Value(f)
 		case iikanji.TopicSize:
-			var z iikanji.TableSize
-			err = json.Unmarshal([]byte(f.Value), &z)
-			sizes[f.Key] = z
+			sizes[f.Key], err = fact.TopicSize.Value(f)
 		case iikanji.TopicSelectivity:
 			s.share[f.Key], err = strconv.ParseFloat(f.Value, 64)
 		}
