@@ -9,13 +9,12 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // TablePlace is the place of an op on a table: "service/schema.table".
 func TablePlace(service, schema, table string) string { return service + "/" + schema + "." + table }
-
-// QuoteName quotes an identifier of SQL.
-func QuoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // Errors of the server: ER_NO_SUCH_TABLE and ER_LOCK_WAIT_TIMEOUT.
 const (
@@ -41,7 +40,7 @@ func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) 
 		return "", fmt.Errorf("connecting to %s: %w", service, err)
 	}
 	defer conn.Close()
-	t := &heldTable{conn: conn, name: QuoteName(schema) + "." + QuoteName(table)}
+	t := &heldTable{conn: conn, name: sqltext.MySQL.Quote(schema) + "." + sqltext.MySQL.Quote(table)}
 	if err := t.bound(ctx); err != nil {
 		return "", fmt.Errorf("waiting for %s: %w", place, err)
 	}

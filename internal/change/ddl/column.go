@@ -70,9 +70,9 @@ func (a *columnArgs) element() (string, error) {
 		return "", err
 	}
 	if a.As != "" {
-		return fmt.Sprintf("%s %s GENERATED ALWAYS AS (%s) STORED INVISIBLE", quote(string(a.Name)), a.Type, a.As), nil
+		return fmt.Sprintf("%s %s GENERATED ALWAYS AS (%s) STORED INVISIBLE", sqltext.MySQL.Quote(string(a.Name)), a.Type, a.As), nil
 	}
-	return fmt.Sprintf("%s %s NOT NULL INVISIBLE DEFAULT (%s)", quote(string(a.Name)), a.Type, a.Default), nil
+	return fmt.Sprintf("%s %s NOT NULL INVISIBLE DEFAULT (%s)", sqltext.MySQL.Quote(string(a.Name)), a.Type, a.Default), nil
 }
 
 // oneExpression refuses a text that is more than one expression between brackets: it

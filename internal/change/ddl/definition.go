@@ -44,7 +44,7 @@ type key struct {
 
 // element returns the key in the form that CREATE TABLE and ALTER TABLE … ADD
 // take.
-func (k key) element() string { return k.kind + " " + quote(k.name) + " " + k.rest }
+func (k key) element() string { return k.kind + " " + sqltext.MySQL.Quote(k.name) + " " + k.rest }
 
 // keyOf reads an element as an index. The server quotes every name.
 func keyOf(element string) (key, bool) {

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 func init() { change.Register(Kind{}) }
@@ -59,7 +60,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 		return nil, fmt.Errorf("connecting to %s: %w", r.Target, err)
 	}
 	defer conn.Close()
-	before, err := change.TableDefinition(ctx, conn, quote(schema)+"."+quote(name))
+	before, err := change.TableDefinition(ctx, conn, sqltext.MySQL.Quote(schema)+"."+sqltext.MySQL.Quote(name))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +98,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 // onTable adds the ALTER to a change: after the edit of the schema file in Do,
 // before it in Undo.
 func onTable(c *iikanji.Change, host string, t tried, before string, on table) {
-	place, name := change.TablePlace(c.Target, on.schema, on.name), quote(on.schema)+"."+quote(on.name)
+	place, name := change.TablePlace(c.Target, on.schema, on.name), sqltext.MySQL.Quote(on.schema)+"."+sqltext.MySQL.Quote(on.name)
 	found, left := change.FingerprintOf([]byte(before)), change.FingerprintOf([]byte(t.after))
 	c.Do = append(c.Do, iikanji.Op{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.do), Expect: found})
 	c.Undo = append([]iikanji.Op{{Verb: iikanji.SQL, Host: host, Place: place, Body: altering(name, t.undo), Expect: left}}, c.Undo...)

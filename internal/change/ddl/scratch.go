@@ -46,7 +46,7 @@ type scratch struct {
 // schema's character set. The schema stays the default database, for unqualified
 // names.
 func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name string) (_ *scratch, err error) {
-	s := &scratch{db: db, conn: conn, table: table{dialect: sqltext.MySQL, schema: schema, name: name}, scratch: quote(scratchSchema) + "." + quote(name)}
+	s := &scratch{db: db, conn: conn, table: table{dialect: sqltext.MySQL, schema: schema, name: name}, scratch: sqltext.MySQL.Quote(scratchSchema) + "." + sqltext.MySQL.Quote(name)}
 	if mine, err := s.lock(ctx, scratchWait); err != nil {
 		return nil, err
 	} else if !mine {
@@ -70,9 +70,9 @@ func openScratch(ctx context.Context, db *sql.DB, conn *sql.Conn, schema, name s
 		return nil, err
 	}
 	for _, stmt := range []string{
-		"CREATE DATABASE " + quote(scratchSchema) + " CHARACTER SET " + charset + " COLLATE " + collation,
-		"CREATE TABLE " + quote(scratchSchema) + "." + quote(madeByUs) + " (id int PRIMARY KEY)",
-		"USE " + quote(schema),
+		"CREATE DATABASE " + sqltext.MySQL.Quote(scratchSchema) + " CHARACTER SET " + charset + " COLLATE " + collation,
+		"CREATE TABLE " + sqltext.MySQL.Quote(scratchSchema) + "." + sqltext.MySQL.Quote(madeByUs) + " (id int PRIMARY KEY)",
+		"USE " + sqltext.MySQL.Quote(schema),
 	} {
 		if err := s.exec(ctx, stmt); err != nil {
 			return nil, fmt.Errorf("making the scratch database %s, for which the account needs every privilege: %w", scratchSchema, err)
@@ -125,7 +125,7 @@ func (s *scratch) drop(ctx context.Context) error {
 	if tables > 0 && marks == 0 {
 		return fmt.Errorf("%w: it has no table %s, and changes are tried in a database of that name", errNotOurs, madeByUs)
 	}
-	if err := s.exec(ctx, "DROP DATABASE IF EXISTS "+quote(scratchSchema)); err != nil {
+	if err := s.exec(ctx, "DROP DATABASE IF EXISTS "+sqltext.MySQL.Quote(scratchSchema)); err != nil {
 		return fmt.Errorf("dropping the scratch database: %w", err)
 	}
 	return nil
@@ -182,7 +182,7 @@ const (
 // LIKE omits foreign keys; they are added afterwards.
 func (s *scratch) copyOf(ctx context.Context, definition string) error {
 	d, _ := parseDefinition(definition)
-	run := []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " LIKE " + quote(s.schema) + "." + quote(s.table.name)}
+	run := []string{"DROP TABLE IF EXISTS " + s.scratch, lenient, "CREATE TABLE " + s.scratch + " LIKE " + sqltext.MySQL.Quote(s.schema) + "." + sqltext.MySQL.Quote(s.table.name)}
 	if cs := d.constraints(); len(cs) > 0 {
 		run = append(run, altering(s.scratch, cs))
 	}

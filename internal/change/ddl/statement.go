@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
-
-func quote(name string) string { return change.QuoteName(name) }
 
 // An alter is a change of a table's indexes and columns.
 type alter struct {
@@ -24,10 +23,10 @@ type alter struct {
 func (a alter) clauses() []string {
 	var cs []string
 	if a.drop != "" {
-		cs = append(cs, "DROP INDEX "+quote(a.drop))
+		cs = append(cs, "DROP INDEX "+sqltext.MySQL.Quote(a.drop))
 	}
 	for _, k := range a.keep {
-		cs = append(cs, "DROP INDEX "+quote(k.name))
+		cs = append(cs, "DROP INDEX "+sqltext.MySQL.Quote(k.name))
 	}
 	for _, e := range a.elements() {
 		if e == a.column {
@@ -66,11 +65,11 @@ func fromTo(from, to definition) []string {
 	}
 	var cs []string
 	for _, k := range have[same:] {
-		cs = append(cs, "DROP INDEX "+quote(k.name))
+		cs = append(cs, "DROP INDEX "+sqltext.MySQL.Quote(k.name))
 	}
 	for _, c := range from.columns() {
 		if to.column(c) == "" {
-			cs = append(cs, "DROP COLUMN "+quote(c))
+			cs = append(cs, "DROP COLUMN "+sqltext.MySQL.Quote(c))
 		}
 	}
 	for _, k := range want[same:] {
@@ -90,7 +89,7 @@ func columnsOf(d definition, list string) (spec string, names []string, err erro
 		if m == nil || d.column(m[1]) == "" {
 			return "", nil, fmt.Errorf("columns %q: the table has no column %q", list, strings.TrimSpace(p))
 		}
-		part := quote(m[1])
+		part := sqltext.MySQL.Quote(m[1])
 		if m[2] != "" {
 			part += "(" + m[2] + ")"
 		}

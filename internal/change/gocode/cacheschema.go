@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/rewrite/cacheplan"
 )
 
@@ -67,7 +68,7 @@ func (r *schemaReader) read(ctx context.Context) (*cacheplan.Schema, error) {
 	var creates []string
 	for _, t := range tables {
 		var table, text string
-		if err := r.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+change.QuoteName(r.schema)+"."+change.QuoteName(t)).Scan(&table, &text); err != nil {
+		if err := r.conn.QueryRowContext(ctx, "SHOW CREATE TABLE "+sqltext.MySQL.Quote(r.schema)+"."+sqltext.MySQL.Quote(t)).Scan(&table, &text); err != nil {
 			return nil, err
 		}
 		creates = append(creates, text)

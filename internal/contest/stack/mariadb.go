@@ -14,6 +14,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
@@ -85,9 +86,9 @@ func (f folder) reown(dir string, info fs.FileInfo) error {
 func (s *Stack) writeInitSQL(svc *arena.Service) error {
 	d := svc.Database
 	me := userName(os.Geteuid())
-	text := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS %s;\n", quoteName(d.Name)) +
+	text := fmt.Sprintf("CREATE DATABASE IF NOT EXISTS %s;\n", sqltext.MySQL.Quote(d.Name)) +
 		fmt.Sprintf("CREATE USER IF NOT EXISTS %s@'%%' IDENTIFIED BY %s;\n", quoteText(d.User), quoteText(d.Password)) +
-		fmt.Sprintf("GRANT ALL PRIVILEGES ON %s.* TO %s@'%%';\n", quoteName(d.Name), quoteText(d.User))
+		fmt.Sprintf("GRANT ALL PRIVILEGES ON %s.* TO %s@'%%';\n", sqltext.MySQL.Quote(d.Name), quoteText(d.User))
 	if me != d.User {
 		text += fmt.Sprintf("CREATE USER IF NOT EXISTS %s@localhost IDENTIFIED VIA unix_socket;\n", quoteText(me)) +
 			fmt.Sprintf("GRANT ALL PRIVILEGES ON *.* TO %s@localhost WITH GRANT OPTION;\n", quoteText(me))
@@ -97,8 +98,6 @@ func (s *Stack) writeInitSQL(svc *arena.Service) error {
 	}
 	return s.dir.as.share(s.dir.path(confDir, svc.InitSQL()))
 }
-
-func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 func quoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(text) + "'"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/freeport"
 )
 
@@ -28,7 +29,7 @@ func TestTelling(t *testing.T) {
 }
 
 func TestQuoting(t *testing.T) {
-	if got := quoteName("a`b"); got != "`a``b`" {
+	if got := sqltext.MySQL.Quote("a`b"); got != "`a``b`" {
 		t.Error(got)
 	}
 	if got := quoteText("a'b\\c\nd"); got != `'a\'b\\c\nd'` {

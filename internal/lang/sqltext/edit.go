@@ -130,3 +130,11 @@ func Positional(sql string) string {
 	}
 	return b.String()
 }
+
+// Quote quotes a name.
+func (d Dialect) Quote(name string) string {
+	if d == MySQL {
+		return "`" + strings.ReplaceAll(name, "`", "``") + "`"
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // contents returns the number of rows and the checksum of every table of every
@@ -60,7 +60,7 @@ func contentsOf(ctx context.Context, db *sql.DB, table string) (string, error) {
 	}
 	var n int64
 	var sum sql.NullString // NULL without rows
-	query := "SELECT COUNT(*), SUM(" + rowSum(columns) + ") FROM " + change.QuoteName(table)
+	query := "SELECT COUNT(*), SUM(" + rowSum(columns) + ") FROM " + sqltext.MySQL.Quote(table)
 	if err := db.QueryRowContext(ctx, query).Scan(&n, &sum); err != nil {
 		return "", err
 	}
@@ -77,7 +77,7 @@ func contentsOf(ctx context.Context, db *sql.DB, table string) (string, error) {
 func rowSum(columns []string) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = "IFNULL(CRC32(" + change.QuoteName(c) + "), 'NULL')"
+		parts[i] = "IFNULL(CRC32(" + sqltext.MySQL.Quote(c) + "), 'NULL')"
 	}
 	return "CRC32(CONCAT_WS(',', " + strings.Join(parts, ", ") + "))"
 }

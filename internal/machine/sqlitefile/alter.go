@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // lockWait is how long [Alter] waits for transactions of the app.
@@ -181,17 +182,17 @@ func (r *Reader) IndexStatements(ctx context.Context, table string) (map[string]
 
 // CreateIndex is the statement of a new index. columns is the list of its key parts.
 func CreateIndex(name, table, columns string) string {
-	return "CREATE INDEX " + quote(name) + " ON " + quote(table) + " " + columns
+	return "CREATE INDEX " + sqltext.SQLite.Quote(name) + " ON " + sqltext.SQLite.Quote(table) + " " + columns
 }
 
 // DropIndex is the statement that drops an index.
-func DropIndex(name string) string { return "DROP INDEX " + quote(name) }
+func DropIndex(name string) string { return "DROP INDEX " + sqltext.SQLite.Quote(name) }
 
 // Columns formats key parts as in DDL.
 func Columns(parts []iikanji.IndexPart) string {
 	var out []string
 	for _, p := range parts {
-		text := quote(p.Column)
+		text := sqltext.SQLite.Quote(p.Column)
 		if p.Desc {
 			text += " DESC"
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // A sample is sampleParts series of sampleRows rows, each series in a transaction of its
@@ -31,9 +32,9 @@ func (r *Reader) Rows(ctx context.Context, t iikanji.Table) (int64, error) {
 			return n, nil
 		}
 	}
-	query := "SELECT coalesce(max(rowid), 0) - coalesce(min(rowid), 1) + 1 FROM " + quote(t.Name)
+	query := "SELECT coalesce(max(rowid), 0) - coalesce(min(rowid), 1) + 1 FROM " + sqltext.SQLite.Quote(t.Name)
 	if t.Engine == "without rowid" {
-		query = "SELECT count(*) FROM " + quote(t.Name)
+		query = "SELECT count(*) FROM " + sqltext.SQLite.Quote(t.Name)
 	}
 	var n int64
 	if err := r.db.QueryRowContext(ctx, query).Scan(&n); err != nil {
@@ -70,7 +71,7 @@ func (r *Reader) Sample(ctx context.Context, t iikanji.Table, rows int64, column
 		return nil, nil, nil
 	}
 	var least, most sql.NullInt64
-	if err := r.db.QueryRowContext(ctx, "SELECT (SELECT min(rowid) FROM "+quote(t.Name)+"), (SELECT max(rowid) FROM "+quote(t.Name)+")").Scan(&least, &most); err != nil {
+	if err := r.db.QueryRowContext(ctx, "SELECT (SELECT min(rowid) FROM "+sqltext.SQLite.Quote(t.Name)+"), (SELECT max(rowid) FROM "+sqltext.SQLite.Quote(t.Name)+")").Scan(&least, &most); err != nil {
 		return nil, nil, fmt.Errorf("sampling %s: %w", t.Name, err)
 	}
 	s := sampler{table: t.Name, columns: columns, predicates: r.accepted(ctx, t, predicates)}
@@ -87,7 +88,7 @@ func (r *Reader) Sample(ctx context.Context, t iikanji.Table, rows int64, column
 func (r *Reader) accepted(ctx context.Context, t iikanji.Table, predicates []string) []string {
 	var out []string
 	for _, p := range predicates {
-		st, err := r.db.PrepareContext(ctx, "SELECT 1 FROM "+quote(t.Name)+" WHERE "+p)
+		st, err := r.db.PrepareContext(ctx, "SELECT 1 FROM "+sqltext.SQLite.Quote(t.Name)+" WHERE "+p)
 		if err == nil {
 			err = st.Close()
 		}
@@ -127,7 +128,7 @@ func (s *sampler) places(least, most int64) []int64 {
 func (s *sampler) take(ctx context.Context, db *sql.DB, from int64) error {
 	exprs := []string{"rowid"}
 	for _, c := range s.columns {
-		exprs = append(exprs, quote(c))
+		exprs = append(exprs, sqltext.SQLite.Quote(c))
 	}
 	for _, p := range s.predicates {
 		exprs = append(exprs, "("+p+") IS TRUE")
@@ -166,7 +167,7 @@ func (s *sampler) take(ctx context.Context, db *sql.DB, from int64) error {
 			}
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s WHERE rowid >= ? ORDER BY rowid LIMIT %d", strings.Join(exprs, ", "), quote(s.table), sampleRows), from)
+	}, fmt.Sprintf("SELECT %s FROM %s WHERE rowid >= ? ORDER BY rowid LIMIT %d", strings.Join(exprs, ", "), sqltext.SQLite.Quote(s.table), sampleRows), from)
 }
 
 func (s *sampler) estimate(rows float64) (distinct, shares map[string]float64) {

@@ -257,8 +257,5 @@ func each(ctx context.Context, db querier, use func(*sql.Rows) error, query stri
 	return rows.Err()
 }
 
-// quote quotes an identifier.
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
 // Within bounds the reading of one file.
 const Within = 5 * time.Second

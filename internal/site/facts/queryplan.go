@@ -36,7 +36,7 @@ func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.QueryPlan, er
 
 // Use selects the default schema, for names without a schema.
 func (s *Server) Use(ctx context.Context, schema string) error {
-	if _, err := s.conn.ExecContext(ctx, "USE "+quote(schema)); err != nil {
+	if _, err := s.conn.ExecContext(ctx, "USE "+sqltext.MySQL.Quote(schema)); err != nil {
 		return fmt.Errorf("turning to schema %s: %w", schema, err)
 	}
 	return nil

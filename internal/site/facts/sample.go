@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // sampleRows is the largest number of rows that are counted in one table. Larger
@@ -22,7 +23,7 @@ func from(t SizedTable) string {
 	if t.ranges != "" {
 		return t.ranges
 	}
-	name := quote(t.Schema) + "." + quote(t.Name)
+	name := sqltext.MySQL.Quote(t.Schema) + "." + sqltext.MySQL.Quote(t.Name)
 	if t.Size.Rows <= sampleRows {
 		return name
 	}
@@ -44,10 +45,10 @@ func (s *Server) lengths(ctx context.Context, t *SizedTable, columns []string) e
 	}
 	var exprs, names []string
 	for _, c := range columns {
-		exprs = append(exprs, "AVG(LENGTH(t."+quote(c)+"))")
-		names = append(names, quote(c))
+		exprs = append(exprs, "AVG(LENGTH(t."+sqltext.MySQL.Quote(c)+"))")
+		names = append(names, sqltext.MySQL.Quote(c))
 	}
-	name := quote(t.Schema) + "." + quote(t.Name)
+	name := sqltext.MySQL.Quote(t.Schema) + "." + sqltext.MySQL.Quote(t.Name)
 	source := name + " AS t"
 	if t.Size.Rows > lengthRows {
 		source = fmt.Sprintf("(SELECT %s FROM %s LIMIT %d) AS t", strings.Join(names, ", "), name, lengthSample)
@@ -82,7 +83,7 @@ func primary(t iikanji.Table) []string {
 			if p.Column == "" || p.Prefix > 0 {
 				return nil
 			}
-			out = append(out, quote(p.Column))
+			out = append(out, sqltext.MySQL.Quote(p.Column))
 		}
 		return out
 	}
@@ -106,7 +107,7 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 			long = append(long, name)
 		} else {
 			short = append(short, name)
-			exprs = append(exprs, "COUNT(DISTINCT "+quote(name)+")")
+			exprs = append(exprs, "COUNT(DISTINCT "+sqltext.MySQL.Quote(name)+")")
 		}
 	}
 	measured := s.lengths(ctx, t, long)

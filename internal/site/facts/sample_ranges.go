@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
+
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Counting that takes too long is repeated in a sample of rangeCount ranges of the
@@ -50,7 +52,7 @@ func (s *Server) inRanges(ctx context.Context, t *SizedTable) bool {
 	}) {
 		return false
 	}
-	name, id := quote(t.Schema)+"."+quote(t.Name), quote(key)
+	name, id := sqltext.MySQL.Quote(t.Schema)+"."+sqltext.MySQL.Quote(t.Name), sqltext.MySQL.Quote(key)
 	ends, err := s.numbers(ctx, fmt.Sprintf("SELECT MIN(%s), MAX(%s) FROM %s", id, id, name), 2)
 	if err != nil || ends[1] <= ends[0] {
 		return false

@@ -155,6 +155,3 @@ func (s *Server) rows(ctx context.Context, query string, args ...any) ([]map[str
 	}
 	return out, nil
 }
-
-// quote quotes an identifier.
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
@@ -102,6 +103,6 @@ func numberedBy(t iikanji.Table) string {
 // holds reports whether the value of a row has a digest.
 func (s *Server) holds(ctx context.Context, c blobColumn, id int64, digest string) (bool, error) {
 	rows, err := s.rows(ctx, fmt.Sprintf("SELECT MD5(%s) AS digest FROM %s.%s WHERE %s = %d",
-		quote(c.column), quote(c.table.Schema), quote(c.table.Name), quote(c.key), id))
+		sqltext.MySQL.Quote(c.column), sqltext.MySQL.Quote(c.table.Schema), sqltext.MySQL.Quote(c.table.Name), sqltext.MySQL.Quote(c.key), id))
 	return err == nil && len(rows) == 1 && rows[0]["digest"] == digest, err
 }

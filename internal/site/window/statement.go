@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Statement is what carries out a remedy where no site is at hand: the DDL of an
@@ -29,12 +29,12 @@ func Statement(r iikanji.Remedy) (text string, ok bool) {
 }
 
 func ddl(args map[string]string) (string, bool) {
-	table := quote(args["schema"]) + "." + quote(args["table"])
+	table := sqltext.MySQL.Quote(args["schema"]) + "." + sqltext.MySQL.Quote(args["table"])
 	switch {
 	case args["schema"] == "" || args["table"] == "":
 		return "", false
 	case args["act"] == "drop index" && args["name"] != "":
-		return fmt.Sprintf("ALTER TABLE %s DROP INDEX %s;\n", table, quote(args["name"])), true
+		return fmt.Sprintf("ALTER TABLE %s DROP INDEX %s;\n", table, sqltext.MySQL.Quote(args["name"])), true
 	case args["act"] == "add index" && args["columns"] != "":
 		kind := "INDEX"
 		if args["index"] == "spatial" {
@@ -42,11 +42,9 @@ func ddl(args map[string]string) (string, bool) {
 		}
 		text := "ALTER TABLE " + table
 		if args["drop"] != "" {
-			text += " DROP INDEX " + quote(args["drop"]) + ","
+			text += " DROP INDEX " + sqltext.MySQL.Quote(args["drop"]) + ","
 		}
 		return fmt.Sprintf("%s ADD %s (%s);\n", text, kind, args["columns"]), true
 	}
 	return "", false
 }
-
-func quote(name string) string { return "`" + strings.ReplaceAll(name, "`", "``") + "`" }
