@@ -62,7 +62,8 @@ func (s *Stack) buildSpec(svc *arena.Service, name, dir, out, log string) (proce
 	v := s.view(svc)
 	v.Out = out
 	path, args, err := s.command(svc, svc.Build, v)
-	return process.Spec{Name: name, Path: path, Args: append([]string{path}, args...), Dir: dir, Log: s.dir.path(logDir, log), Rank: process.RankJob, Env: s.dir.buildEnv(dir)}, err
+	return process.Spec{Name: name, Path: path, Args: append([]string{path}, args...), Dir: dir,
+		Log: s.dir.path(logDir, log), Rank: process.RankJob, Env: s.dir.buildEnv(dir)}, err
 }
 
 // buildEnv is the caller's environment, which has the module cache and the proxy

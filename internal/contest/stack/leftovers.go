@@ -93,7 +93,8 @@ func (f folder) cleanUp(ctx context.Context, progress func(string)) error {
 		err = rec.Supervisor.Signal(unix.SIGKILL)
 	}
 	if err == nil {
-		err = process.EndAll(context.WithoutCancel(ctx), []process.Step{{Signal: unix.SIGTERM, Wait: leftWait}}, func() ([]process.ID, error) {
+		steps := []process.Step{{Signal: unix.SIGTERM, Wait: leftWait}}
+		err = process.EndAll(context.WithoutCancel(ctx), steps, func() ([]process.ID, error) {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}

@@ -59,7 +59,8 @@ func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Stack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.control, err = process.Launch(ctx, process.Options{Dir: s.dir.root, Env: os.Environ(), Log: s.dir.path(logDir, supervisorLog),
+	if s.control, err = process.Launch(ctx, process.Options{Dir: s.dir.root, Env: os.Environ(),
+		Log:  s.dir.path(logDir, supervisorLog),
 		Lock: s.lock, Record: s.dir.path(processesFile)}); err != nil {
 		return nil, err
 	}

@@ -60,9 +60,11 @@ func (e *BuildError) Error() string {
 func (e *BuildError) Hints() []string {
 	switch {
 	case e.Toolchain:
-		return []string{"the Go toolchain is older than " + e.Source + "/go.mod requires: install a newer one from https://go.dev/dl/"}
+		return []string{"the Go toolchain is older than " + e.Source +
+			"/go.mod requires: install a newer one from https://go.dev/dl/"}
 	case e.Network:
-		return []string{"the app's modules are not in the module cache: run go mod download in " + e.Source + " once with a network"}
+		return []string{"the app's modules are not in the module cache: run go mod download in " +
+			e.Source + " once with a network"}
 	case e.Layable:
 		return []string{"edit " + e.Source + ", or restore the arena's source with --fresh"}
 	}

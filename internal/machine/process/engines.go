@@ -41,22 +41,31 @@ type Engine struct {
 // nginxPlaces keep nginx to the work folder: prefix, configuration, and the error log that it
 // uses before it has read its configuration, which is the machine's by default. The
 // configuration itself must not set "daemon".
-var nginxPlaces = []string{"-p", "{{.Run}}", "-c", "{{.Self.Config}}", "-e", `{{.Self.Log "error"}}`, "-g", "daemon off;"}
+var nginxPlaces = []string{"-p", "{{.Run}}", "-c", "{{.Self.Config}}",
+	"-e", `{{.Self.Log "error"}}`, "-g", "daemon off;"}
 
 // engines by the name of the software. Adding one to the supervisor is a line here.
 var engines = map[iikanji.Engine]Engine{
 	// QUIT lets nginx finish the requests that it has begun. What its master passes on to its
 	// workers is set by the directive env.
-	iikanji.EngineNginx: {Start: append([]string{"nginx"}, nginxPlaces...), Check: append([]string{"nginx", "-t", "-q"}, nginxPlaces...), Path: "/",
+	iikanji.EngineNginx: {
+		Start: append([]string{"nginx"}, nginxPlaces...),
+		Check: append([]string{"nginx", "-t", "-q"}, nginxPlaces...), Path: "/",
 		Stop: []Step{{syscall.SIGQUIT, 2 * time.Second}, {syscall.SIGTERM, time.Second}}, Reload: syscall.SIGHUP,
-		title: "nginx: master process ", arguments: nginxArguments, test: func(args []string) []string { return append([]string{"-t", "-q"}, args[1:]...) }, overwrites: true},
+		title: "nginx: master process ", arguments: nginxArguments, overwrites: true,
+		test: func(args []string) []string { return append([]string{"-t", "-q"}, args[1:]...) },
+	},
 	// A shutdown of MariaDB flushes the buffer pool's pages.
-	iikanji.EngineMariaDB: {Start: []string{"mariadbd", "--defaults-file={{.Self.Config}}"}, Stop: []Step{{syscall.SIGTERM, 20 * time.Second}}},
+	iikanji.EngineMariaDB: {Start: []string{"mariadbd", "--defaults-file={{.Self.Config}}"},
+		Stop: []Step{{syscall.SIGTERM, 20 * time.Second}}},
 	// Redis answers PING with an error until it has loaded its data, which it writes when it ends.
-	iikanji.EngineRedis:     {Start: []string{"redis-server", "{{.Self.Config}}"}, Send: "PING\r\n", Expect: "+PONG", Stop: []Step{{syscall.SIGTERM, 10 * time.Second}}},
+	iikanji.EngineRedis: {Start: []string{"redis-server", "{{.Self.Config}}"},
+		Send: "PING\r\n", Expect: "+PONG", Stop: []Step{{syscall.SIGTERM, 10 * time.Second}}},
 	iikanji.EngineMemcached: {Send: "version\r\n", Expect: "VERSION "},
 	// Varnish runs in the foreground, keeps to its folder and has no administration port.
-	iikanji.EngineVarnish: {Start: []string{"varnishd", "-F", "-j", "none", "-T", "none", "-n", "{{.Self.Data}}", "-a", "{{.Self.Address}}", "-f", "{{.Self.Config}}"},
+	iikanji.EngineVarnish: {
+		Start: []string{"varnishd", "-F", "-j", "none", "-T", "none", "-n", "{{.Self.Data}}",
+			"-a", "{{.Self.Address}}", "-f", "{{.Self.Config}}"},
 		Check: []string{"varnishd", "-C", "-f", "{{.Self.Config}}"}, Path: "/", Stop: []Step{{syscall.SIGTERM, 5 * time.Second}}},
 	iikanji.EngineGo: {Start: []string{"{{.Self.Binary}}"}},
 	"php":            {Reload: syscall.SIGUSR2, title: "php-fpm: master process (", test: fpmTest, again: syscall.SIGUSR2},
@@ -123,7 +132,8 @@ func optionOfNginx(word string) bool {
 // interpreter and the path of the script, which is searched as its shell did.
 func unicornArguments(h host.Host, p *Process, env []string) ([]string, bool) {
 	words := strings.Fields(p.Command())
-	if len(words) < 2 || !strings.HasPrefix(words[0], "unicorn") || words[1] != "master" || !strings.HasPrefix(filepath.Base(p.Program), "ruby") {
+	if len(words) < 2 || !strings.HasPrefix(words[0], "unicorn") || words[1] != "master" ||
+		!strings.HasPrefix(filepath.Base(p.Program), "ruby") {
 		return nil, false
 	}
 	for _, kv := range env {

@@ -40,7 +40,8 @@ func Found(p *Process) (*Origin, error) {
 	h := host.Local{}
 	o := &Origin{Spec: Spec{Path: p.Program, Args: p.Args, Dir: p.Dir, UID: p.UID, GID: p.GID, Groups: p.Groups}}
 	if p.Program == "" || p.Dir == "" {
-		return nil, fmt.Errorf("reading process %d (%s): its program and folder cannot be read: run iikanji as root or as its user", p.PID, p.Name)
+		return nil, fmt.Errorf("reading process %d (%s): its program and folder cannot be read: "+
+			"run iikanji as root or as its user", p.PID, p.Name)
 	}
 	var err error
 	if o.Spec.Env, err = Env(h, p.PID); err != nil {
@@ -143,7 +144,8 @@ func reopened(p *Process, n int) (*os.File, string) {
 	if to == "" || to == os.DevNull {
 		return f, ""
 	}
-	return f, fmt.Sprintf("descriptor %d of process %d (%s) cannot be taken over: /dev/null stands for it after a restart", n, p.PID, to)
+	return f, fmt.Sprintf("descriptor %d of process %d (%s) cannot be taken over: "+
+		"/dev/null stands for it after a restart", n, p.PID, to)
 }
 
 // saysLimit makes a limit of open files that the kernel refuses an error: a server without

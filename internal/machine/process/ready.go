@@ -108,7 +108,8 @@ func Final(err error) error { return finalError{err} }
 // Await asks until the answer is nil or Final, for at most limit; each question takes at
 // most each. It ends early when ended is closed, with ErrEnded, or when ctx ends. A question
 // also ends then: another process may have the address and never answer.
-func Await(ctx context.Context, limit, each time.Duration, ended <-chan struct{}, ask func(context.Context) error) error {
+func Await(ctx context.Context, limit, each time.Duration, ended <-chan struct{},
+	ask func(context.Context) error) error {
 	begin := time.Now()
 	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		last := askOnce(ctx, each, ended, ask)

@@ -100,7 +100,8 @@ func (s Spec) fork(outlives bool, files [3]uintptr) (pid int, err error) {
 	}
 	defer read.Close()
 	attr := &syscall.SysProcAttr{Setsid: outlives, Setpgid: !outlives}
-	pid, err = syscall.ForkExec("/proc/self/exe", []string{starterName, string(text)}, &syscall.ProcAttr{Dir: s.Dir, Env: s.Env, Sys: attr,
+	pid, err = syscall.ForkExec("/proc/self/exe", []string{starterName, string(text)}, &syscall.ProcAttr{
+		Dir: s.Dir, Env: s.Env, Sys: attr,
 		Files: []uintptr{files[0], files[1], files[2], write.Fd()}})
 	if err = errors.Join(err, write.Close()); err != nil {
 		return 0, fmt.Errorf("executing %s: %w", s.Path, err)

@@ -77,9 +77,11 @@ func Launch(ctx context.Context, o Options) (*Supervisor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making the supervisor's socket: %w", err)
 	}
-	c := &Supervisor{conn: conn.(*net.UnixConn), gone: make(chan struct{}), waiting: map[int]chan event{}, running: map[string]*Child{}}
-	c.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName, string(told)}, Dir: o.Dir, ExtraFiles: []*os.File{theirs},
-		Env: append(append([]string{}, o.Env...), supervisorVariable+"=1"), SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
+	c := &Supervisor{conn: conn.(*net.UnixConn), gone: make(chan struct{}),
+		waiting: map[int]chan event{}, running: map[string]*Child{}}
+	c.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{supervisorName, string(told)}, Dir: o.Dir,
+		ExtraFiles: []*os.File{theirs},
+		Env:        append(append([]string{}, o.Env...), supervisorVariable+"=1"), SysProcAttr: &syscall.SysProcAttr{Setsid: true}}
 	if o.Outlives {
 		c.cmd.ExtraFiles = append(c.cmd.ExtraFiles, o.Files[:]...)
 	} else if o.Lock != nil {

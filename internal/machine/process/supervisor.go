@@ -287,7 +287,8 @@ func (s *supervisor) ended(c *child, ws unix.WaitStatus) {
 	for _, path := range c.Sweep {
 		_ = os.Remove(path)
 	}
-	s.send(event{Name: c.Name, Proc: &c.ID, Status: statusText(ws), OK: ws.Exited() && ws.ExitStatus() == 0, Stopped: c.stopping})
+	s.send(event{Name: c.Name, Proc: &c.ID, Status: statusText(ws), Stopped: c.stopping,
+		OK: ws.Exited() && ws.ExitStatus() == 0})
 	for _, id := range c.waiters {
 		s.answer(id, nil)
 	}

@@ -33,7 +33,8 @@ type TitleError struct {
 }
 
 func (e *TitleError) Error() string {
-	return fmt.Sprintf("process %d (%s) shows the title %q in place of its command line: how it was started is unknown", e.PID, e.Program, e.Title)
+	return fmt.Sprintf("process %d (%s) shows the title %q in place of its command line: "+
+		"how it was started is unknown", e.PID, e.Program, e.Title)
 }
 
 // Hints tells what to do.
@@ -64,7 +65,8 @@ func (o *Origin) findWay(h host.Host, p *Process) {
 			o.Spec.Env = []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 		}
 	case e.again != 0:
-		o.Way = Way{Says: fmt.Sprintf("by %s, at which it executes its program again", unix.SignalName(e.again)), Signal: e.again}
+		says := fmt.Sprintf("by %s, at which it executes its program again", unix.SignalName(e.again))
+		o.Way = Way{Says: says, Signal: e.again}
 	}
 	if e.test != nil {
 		o.Way.Test = e.test(args)

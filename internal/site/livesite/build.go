@@ -30,7 +30,8 @@ type builds struct {
 }
 
 func newBuilds(dir string) *builds {
-	return &builds{kept: process.Programs{Dir: filepath.Join(dir, "programs")}, now: map[string]string{}, ran: map[string]string{}}
+	return &builds{kept: process.Programs{Dir: filepath.Join(dir, "programs")},
+		now: map[string]string{}, ran: map[string]string{}}
 }
 
 // keptName is the name of a program's kept copies.
@@ -251,7 +252,8 @@ func (s *Subject) exec(ctx context.Context, r *running, c host.Command) error {
 		return fmt.Errorf("building %s: %w", r.App.Source, err)
 	}
 	if res.Status != 0 {
-		return process.NewBuildError(r.Name, c.Dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), func(line string) string { return firstLines([]byte(line)) })
+		clean := func(line string) string { return firstLines([]byte(line)) }
+		return process.NewBuildError(r.Name, c.Dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), clean)
 	}
 	return nil
 }

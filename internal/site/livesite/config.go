@@ -122,7 +122,8 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 	if err := s.host.Signal(p.PID, sig); err != nil {
 		return fmt.Errorf("reloading service %s: %w", service, err)
 	}
-	err := process.Await(ctx, reloadWait, reloadWait, nil, func(context.Context) error { return process.Reloaded(p.ID(), old) })
+	err := process.Await(ctx, reloadWait, reloadWait, nil,
+		func(context.Context) error { return process.Reloaded(p.ID(), old) })
 	var slow *process.SlowError
 	if errors.As(err, &slow) {
 		return &NotReadyError{service, reloadWait, slow.Last, r.Logs.Error}

@@ -157,7 +157,8 @@ func (s *Subject) await(ctx context.Context, r *running) error {
 			last = r.isAgain()
 		}
 		if why, ended := r.ended(); last != nil && ended {
-			return process.Final(&NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), fmt.Errorf("its process has ended: %s", why), r.Logs.Output})
+			why := fmt.Errorf("its process has ended: %s", why)
+			return process.Final(&NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), why, r.Logs.Output})
 		}
 		return last
 	})

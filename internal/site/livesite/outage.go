@@ -27,7 +27,8 @@ type Outage struct {
 }
 
 func (o *Outage) Error() string {
-	return fmt.Sprintf("service %s did not come back from its restart at %s: %s", o.Service, o.Since.Format(time.RFC3339), o.Why)
+	return fmt.Sprintf("service %s did not come back from its restart at %s: %s",
+		o.Service, o.Since.Format(time.RFC3339), o.Why)
 }
 
 // Hints tells how to start it.
@@ -43,7 +44,8 @@ func (s *Subject) noteOutage(r *running, err error) error {
 	if s.ctx.Err() != nil || s.Ask(s.ctx, r.Service) == nil && r.runs() {
 		return err
 	}
-	o := &Outage{Service: r.Name, Since: time.Now().Round(time.Second), Why: firstLines([]byte(err.Error())), Command: r.command()}
+	o := &Outage{Service: r.Name, Since: time.Now().Round(time.Second),
+		Why: firstLines([]byte(err.Error())), Command: r.command()}
 	b, failed := json.MarshalIndent(o, "", "  ")
 	path := outageFile(s.options.Dir, r.Name)
 	if failed == nil {

@@ -95,7 +95,8 @@ func (r *running) askRedis(ctx context.Context) {
 			return
 		}
 	}
-	o.Notes = append(o.Notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s", program, o.Spec.Path))
+	o.Notes = append(o.Notes, fmt.Sprintf("it cannot be started again: it calls itself %s, but its process runs %s",
+		program, o.Spec.Path))
 }
 
 // env is the environment with which the service was found; nil where iikanji does not start it.

@@ -42,7 +42,8 @@ func (r *running) mayEnd() error {
 	case w.Err != nil:
 		return fmt.Errorf("service %s: %w: %w", r.Name, field.ErrNoRestart, w.Err)
 	case w.Signal != 0:
-		return fmt.Errorf("service %s: %w: only %s of its running process is known to start it again", r.Name, field.ErrNoRestart, unix.SignalName(w.Signal))
+		return fmt.Errorf("service %s: %w: only %s of its running process is known to start it again",
+			r.Name, field.ErrNoRestart, unix.SignalName(w.Signal))
 	}
 	return nil
 }
@@ -64,7 +65,8 @@ func (s *Subject) testStart(ctx context.Context, r *running) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	res, err := s.host.Exec(ctx, host.Command{Path: spec.Path, Args: w.Test, Dir: spec.Dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}})
+	res, err := s.host.Exec(ctx, host.Command{Path: spec.Path, Args: w.Test, Dir: spec.Dir,
+		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}})
 	if err != nil {
 		return err
 	}
