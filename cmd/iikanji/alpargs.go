@@ -30,9 +30,16 @@ type alpLine struct {
 	err          error
 }
 
-// fromAlp translates a command line of alp or kataribe. line is the translated line,
+// fromAlp translates a command line of alp, kataribe or GoAccess. line is the translated line,
 // empty if nothing was translated.
 func fromAlp(args []string) (translated []string, line string, err error) {
+	if isGoaccess(args) {
+		g, err := fromGoaccess(args)
+		if err != nil {
+			return nil, "", err
+		}
+		return g.out, g.line(g.out), nil
+	}
 	a := &alpLine{args: args}
 	if len(args) > 1 && (args[0] == "alp" || args[0] == "kataribe") && !isFile(args[0]) { // the whole line was pasted
 		a.found, a.whole, a.kataribe, a.args = true, true, args[0] == "kataribe", args[1:]
@@ -52,12 +59,18 @@ func fromAlp(args []string) (translated []string, line string, err error) {
 		return nil, "", a.err
 	}
 	if a.found {
-		line = "iikanji access " + host.QuoteAll(translated...)
-		for _, c := range a.changed {
-			line += "\n  " + c
-		}
+		line = a.line(translated)
 	}
 	return translated, line, nil
+}
+
+// line is the translated line with the remarks.
+func (a *alpLine) line(translated []string) string {
+	line := "iikanji access " + host.QuoteAll(translated...)
+	for _, c := range a.changed {
+		line += "\n  " + c
+	}
+	return line
 }
 
 // take removes the first argument that is not read yet.
@@ -268,6 +281,12 @@ func translateArgs(e *env, args []string) ([]string, error) {
 	switch {
 	case len(args) == 0 || len(args) > 1 && args[1] == "diff":
 		return args, nil
+	case args[0] == "slow" && isPgbadger(args[1:]):
+		translated, remarks, err := fromPgbadger(args[1:])
+		for _, r := range remarks {
+			fmt.Fprintf(e.Stderr, "iikanji: %s\n", r)
+		}
+		return append([]string{"slow"}, translated...), err
 	case args[0] == "slow":
 		kept, remarks, err := fromPT(args[1:])
 		if err != nil {

@@ -141,11 +141,6 @@ func (a *alpLine) filters(value string) {
 	a.flag("where", alpNames.ReplaceAllStringFunc(value, func(s string) string { return alpFields[s] }))
 }
 
-// bundles ignores kataribe's configuration.
-func (a *alpLine) bundles(value string) {
-	a.changed = append(a.changed, "-f "+value+" is not needed: the format is detected, and routes are learned")
-}
-
 // alpKeys are what alp's example logs call the values that rows are grouped by.
 var alpKeys = map[string]string{
 	"ua": "user-agent", "http_user_agent": "user-agent", "user_agent": "user-agent", "uri": "url", "request_uri": "url",

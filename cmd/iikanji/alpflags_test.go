@@ -81,7 +81,12 @@ func TestAlpCommands(t *testing.T) {
 // usage error with it.
 func checkPasted(t *testing.T, command, line, want string) {
 	t.Helper()
-	out, errs, status := invoke(t, append([]string{command}, strings.Fields(line)...)...)
+	checkPastedArgs(t, command, strings.Fields(line), want)
+}
+
+func checkPastedArgs(t *testing.T, command string, line []string, want string) {
+	t.Helper()
+	out, errs, status := invoke(t, append([]string{command}, line...)...)
 	advice, isError := strings.CutPrefix(want, "error: ")
 	switch {
 	case isError && (status != exitUsage || !strings.Contains(errs, advice)):
