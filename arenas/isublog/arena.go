@@ -59,10 +59,6 @@ var services = []arena.Service{
 		OnDemand: true, // a cache of pages that a change may start
 	},
 	{
-		Name: "stored", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached,
-		OnDemand: true, // pages that nginx reads by their path
-	},
-	{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,
 		Configs: []arena.Config{{Template: "nginx.conf"}},
 		Public:  "public",

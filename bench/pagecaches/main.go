@@ -1,10 +1,10 @@
-// Command pagecaches compares nginx's cache, Varnish and memcached on the arena isublog: each
-// keeps all pages until a write (kind httpcache, acts nginx, varnish and memcached) on a site that is tuned
+// Command pagecaches compares nginx's cache and Varnish on the arena isublog: each
+// keeps all pages until a write (kind httpcache, acts nginx and varnish) on a site that is tuned
 // alike otherwise (the server's query cache, a larger buffer pool, static files from nginx).
 //
 //	go run ./bench/pagecaches -iikanji ./iikanji
 //
-// It prepares a work folder for each of the four sites (no cache, nginx, Varnish, memcached), then
+// It prepares a work folder for each of the three sites (no cache, nginx, Varnish), then
 // has iikanji bench load them in turns, and prints a row for each: the median score, its
 // ratio to the site without a cache as the median of the turns with the least and the most,
 // the share of the pages that the app did not compute, and the CPU time of a request by
@@ -98,8 +98,7 @@ func subjects() []*subject {
 		}
 		return iikanji.Remedy{Kind: "httpcache", Target: "nginx", Args: args, Proof: []iikanji.Proof{iikanji.SameForAll}}
 	}
-	return []*subject{{name: "no cache"}, {name: "nginx", remedy: keep("nginx")}, {name: "varnish", remedy: keep("varnish", "writes", "purge")},
-		{name: "memcached", remedy: keep("memcached")}}
+	return []*subject{{name: "no cache"}, {name: "nginx", remedy: keep("nginx")}, {name: "varnish", remedy: keep("varnish", "writes", "purge")}}
 }
 
 // run prepares the sites, loads them in turns, and writes the table.

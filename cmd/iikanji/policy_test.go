@@ -40,7 +40,6 @@ var policyRows = map[string]policyRow{
 	"gocode/":                               {test: "../../internal/change/gocode/kind_test.go TestPlan"},
 	"gocode/ · the query cache":             {test: "../../internal/change/gocode/cache_test.go TestCache"},
 	"httpcache/direct":                      {test: "../../internal/change/httpcache/effect_test.go TestVarnish"},
-	"httpcache/memcached":                   {test: "../../internal/change/httpcache/nginxpages_test.go TestNginxPages"},
 	"httpcache/nginx":                       {test: "../../internal/change/httpcache/nginxpages_test.go TestNginxPages"},
 	"httpcache/varnish":                     {test: "../../internal/change/httpcache/effect_test.go TestVarnish"},
 	"mysqlconf/":                            {"database", map[string]string{"innodb_io_capacity": "400"}, "", "the same pages are written sooner", ""},

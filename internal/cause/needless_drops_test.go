@@ -33,57 +33,6 @@ func TestKeptInNginx(t *testing.T) {
 	}
 }
 
-// TestKeptInMemcached: where a memcached can be started for pages, it is the second way of
-// the finding, if it can keep them: one type, no other header.
-func TestKeptInMemcached(t *testing.T) {
-	spare := iikanji.Service{Name: "stored", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached}
-	html := func(edit func(a *iikanji.Answer)) *scene {
-		s := sharedScene(10, false)
-		for key, a := range map[string]iikanji.Answer{"GET /": change(quick, func(a *iikanji.Answer) { a.URL = "/" }), "GET /article/:id": article} {
-			a.Type = "text/html"
-			if key != "GET /" {
-				edit(&a)
-			}
-			s.with("nginx", iikanji.TopicAnswer, key, a)
-		}
-		s.Target.OnDemand = append(s.Target.OnDemand, spare)
-		return s
-	}
-	plain := func(*iikanji.Answer) {}
-	const both = "WEB116 nginx,memcached"
-	for name, c := range map[string]struct {
-		in   *scene
-		want string
-	}{
-		"spare":        {html(plain), both},
-		"none":         {change(html(plain), func(s **scene) { (*s).Target.OnDemand = nil }), "WEB116 nginx"},
-		"two":          {change(html(plain), func(s **scene) { (*s).Target.OnDemand = append((*s).Target.OnDemand, spare) }), "WEB116 nginx"},
-		"of the app":   {html(plain).service(iikanji.Service{Name: "cache", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached}), "WEB116 nginx"},
-		"beside":       {change(html(plain), func(s **scene) { (*s).Target.OnDemand = append((*s).Target.OnDemand, varnishOnDemand) }), "WEB115 varnish,varnish,nginx,memcached"},
-		"kept already": {html(plain).conf("proxy_cache_path", "/c", "keys_zone=iikanji_pages:8m"), ""},
-		"it varies":    {html(func(a *iikanji.Answer) { a.Vary = "Accept" }), "WEB116 nginx"},
-		"tagged":       {html(func(a *iikanji.Answer) { a.ETag = true }), "WEB116 nginx"},
-		"aged":         {html(func(a *iikanji.Answer) { a.CacheControl = "public" }), "WEB116 nginx"},
-		"compressed":   {html(func(a *iikanji.Answer) { a.Encoding = "gzip" }), "WEB116 nginx"},
-		"of two types": {html(func(a *iikanji.Answer) { a.Type = "application/json" }), "WEB116 nginx"},
-		"large":        {html(func(a *iikanji.Answer) { a.Bytes = 1 << 20 }), "WEB116 nginx"},
-	} {
-		var got []string
-		code := iikanji.Code("")
-		for _, of := range []iikanji.Code{"WEB115", "WEB116"} {
-			for _, r := range findingOf(t, c.in, of).Remedies {
-				code, got = of, append(got, r.Args["act"])
-				if r.Args["path"] != "/article/:id;/" || r.Args["cookies"] != "ignore" || fmt.Sprint(r.Proof) != "[same-for-all]" {
-					t.Errorf("%s: %+v", name, r)
-				}
-			}
-		}
-		if is := strings.TrimSpace(fmt.Sprint(code, " ", strings.Join(got, ","))); is != c.want {
-			t.Errorf("%s: %q, want %q", name, is, c.want)
-		}
-	}
-}
-
 var varnishOnDemand = iikanji.Service{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish}
 
 func (s *scene) service(svc iikanji.Service) *scene {

@@ -25,8 +25,7 @@ var pagesInVarnish = cause.Declare(cause.PerNginx, findPagesInVarnish,
 		Line: "several pages that everybody gets alike can be kept until the next write",
 		Remedies: []cause.Way{
 			cause.Plan("httpcache", "varnish", iikanji.RoleWeb),
-			cause.Plan("httpcache", "nginx", iikanji.RoleWeb),
-			cause.Plan("httpcache", "memcached", iikanji.RoleWeb)}})
+			cause.Plan("httpcache", "nginx", iikanji.RoleWeb)}})
 
 // findPagesInVarnish reports several pages that are equal for all users, if requests that may
 // write are rare and a Varnish is there or can be started: one cache for all of them

@@ -48,7 +48,7 @@ func findSharedFragment(v *cause.View) []iikanji.Finding {
 		}
 		f.Claim = fmt.Sprintf("%d kept pages were computed again because of a small part of them that a write changed", changed)
 		f.Gain = cause.Between(float64(changed)*tookOf(v, k.Kept).Seconds(), 0.1, 1)
-		f.Remedies = v.Patch("send the part from a route of its own; pages include it where Surrogate-Capability announces SSI (argument fragments of the acts nginx and memcached) or ESI (act varnish, esi=on)", nil)
+		f.Remedies = v.Patch("send the part from a route of its own; pages include it where Surrogate-Capability announces SSI (argument fragments of the act nginx) or ESI (act varnish, esi=on)", nil)
 		if changed > 0 && v.Worth(f.Gain) {
 			out = append(out, f)
 		}

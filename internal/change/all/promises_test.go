@@ -18,7 +18,6 @@ var keeps = map[string]string{
 	"ddl/drop index":               "rows may come in another order, unless the observed run proved that every statement sorts them",
 	"gocode/":                      "a lever rewrites only what types and flow prove; other fixes weaken tested-only, and what the lever declares counts in addition",
 	"httpcache/direct":             "requests reach the same app without a cache; weakens behaviour if the Varnish included fragments",
-	"httpcache/memcached":          "weakens tested-only, and privacy without proof that the answer is the same for all",
 	"httpcache/nginx":              "weakens tested-only, and privacy without proof that the answer is the same for all",
 	"httpcache/varnish":            "weakens freshness, and privacy without proof that the answer is the same for all",
 	"mysqlconf/":                   "each variable has its rule or its reason in package promise",

@@ -15,11 +15,6 @@ var acts = []change.DeclaredAct{
 		Name: "nginx", Help: "keep answers in nginx until a write; has a Go app drop them; weakens tested-only",
 		Belief: change.Belief{Chance: 0.4, Gain: 0.10}, Worth: change.WorthState,
 	}),
-	change.Declare[memcachedPages](change.Act{
-		Name: "memcached", Help: "keep answers in a memcached until a write, from which nginx sends them; starts it; has a Go app store and drop them; weakens tested-only",
-		// It is tried after nginx's own cache: another process sends each page to nginx.
-		Belief: change.Belief{Chance: 0.2, Gain: 0.10}, Worth: change.WorthState,
-	}),
 	change.Declare[direct](change.Act{
 		Name: "direct", Help: "take a Varnish out that the act varnish put in front of the app, and stop it",
 		Belief: change.Belief{Chance: 0.1, Gain: 0.05}, Worth: change.WorthState,

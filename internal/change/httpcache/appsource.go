@@ -10,7 +10,6 @@ import (
 	"go/format"
 	"io/fs"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,19 +99,6 @@ func merge(plan *pagegen.Plan, want pagegen.Plan) error {
 	if len(want.Table) > 0 {
 		plan.Table = want.Table
 	}
-	was := plan.Memcached
-	if want.Memcached == nil {
-		return nil
-	}
-	plan.Memcached = want.Memcached
-	if was == nil {
-		return nil
-	}
-	same := *was
-	same.Seconds = want.Memcached.Seconds
-	if !reflect.DeepEqual(&same, want.Memcached) {
-		return fmt.Errorf("the app stores other pages in memcached in another way: %+v, and %+v is wanted", *was, *want.Memcached)
-	}
 	return nil
 }
 
@@ -188,9 +174,6 @@ func planSource(p pagegen.Plan) ([]byte, error) {
 			fmt.Fprintf(&b, "\t\t{Write: %q, Pages: %#v},\n", r.Write, r.Pages)
 		}
 		b.WriteString("\t},\n")
-	}
-	if m := p.Memcached; m != nil {
-		fmt.Fprintf(&b, "\tMemcached: &Memcached{Address: %q, Type: %q, Seconds: %d, Headers: %#v, Private: %#v},\n", m.Address, m.Type, m.Seconds, m.Headers, m.Private)
 	}
 	b.WriteString("}\n")
 	out, err := format.Source(b.Bytes())

@@ -49,14 +49,7 @@
 // write drops all pages, or those of a table (drops.go) that the app's own notes justify
 // (rule WEB117).
 //
-// The act memcached (memcachedpages.go) has the app store the pages in a memcached, which
-// is started, and nginx send them from there. The key begins with the generation, so what
-// holds for the act nginx holds here: the app need not delete anything. A page that
-// memcached does not have is computed by the app, in a location of its own. nginx sends a
-// stored page without the app's headers, so the app stores a page only if it has none but
-// the declared type.
-//
-// Both acts can have nginx include fragments of pages (nginxfragments.go). The act direct
+// The act nginx can have nginx include fragments of pages (nginxfragments.go). The act direct
 // takes a Varnish out again (direct.go), for a site that goes on with another cache.
 //
 // The package sends no request. Whether an answer is the same for all clients is

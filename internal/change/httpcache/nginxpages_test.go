@@ -9,10 +9,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -171,17 +169,9 @@ func newBlogSite(t *testing.T) *blogSite {
 		s.read(t)
 		return s
 	}
-	s.command = s.memcached
 	t.Cleanup(func() { os.RemoveAll(s.folder(t)) })
 	s.lay(t, fmt.Sprintf(blogConf, s.dir, s.port))
 	return s
-}
-
-// storedSize is the size of memcached.
-const storedSize = 8 << 20
-
-func (s *blogSite) memcached() *exec.Cmd {
-	return exec.Command("memcached", "-u", "root", "-U", "0", "-l", "127.0.0.1", "-p", strconv.Itoa(s.cache), "-m", strconv.Itoa(storedSize>>20))
 }
 
 // folder is the folder with the generations.
@@ -201,7 +191,6 @@ func (s *blogSite) open(dir string) *change.Site {
 	site.Services[changetest.Service] = app
 	front := s.testSite.open(dir)
 	site.Services["nginx"] = front.Services["nginx"]
-	site.Services["stored"] = change.Service{Engine: iikanji.EngineMemcached, Address: front.Services["pages"].Address, Memory: storedSize, EnableFile: s.enableFile(), Restart: s.askRestart}
 	return site
 }
 
@@ -255,7 +244,7 @@ func TestNginxPagesConformance(t *testing.T) {
 	tier.Slow(t)
 	t.Parallel()
 	s := newBlogSite(t)
-	s.conform(t, "nginx", "kept: true, memcached runs: false")
+	s.conform(t, "nginx", "kept: true")
 }
 
 // conform runs the suite for an act.
@@ -270,7 +259,7 @@ func (s *blogSite) conform(t *testing.T, act, effect string) {
 				return "", err
 			}
 			kept, err := s.keeps("/article/1?plain")
-			return fmt.Sprintf("%s%skept: %v, memcached runs: %v", conf, source, kept, servertest.Accepts(s.cacheAddress()) == nil), err
+			return fmt.Sprintf("%s%skept: %v", conf, source, kept), err
 		},
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.TestedOnly, iikanji.Privacy, iikanji.Behaviour}},
 		Remedies: map[string]iikanji.Remedy{act: keptByTable(act)},
@@ -333,12 +322,7 @@ func TestNginxPages(t *testing.T) {
 	if after, err := changetest.Tree(filepath.Join(s.dir, "src")); err != nil || after != before || s.kept(t, "/list") {
 		t.Errorf("undone, the source is\n%s\n%v", after, err)
 	}
-	s.testMemcachedRefused(t)
-	t.Run("fragments", func(t *testing.T) { s.testFragments(t, "nginx") })
-	t.Run("fragments from memcached", func(t *testing.T) { s.testFragments(t, "memcached") })
-	t.Run("memcached", func(t *testing.T) { s.testMemcached(t) })
-	t.Run("connections", func(t *testing.T) { s.testConnections(t) })
-	t.Run("full memcached", func(t *testing.T) { s.testFullMemcached(t) })
+	t.Run("fragments", s.testFragments)
 	t.Run("full", func(t *testing.T) { s.testFull(t) })
 }
 
@@ -362,6 +346,9 @@ func (s *blogSite) refused(t *testing.T) {
 		{remedy("nginx", "path", "/a/:id", "valid", "1s", "drops", "POST /b/:1=/a/:2"), "has no id"},
 		{remedy("nginx", "path", "/a", "valid", "1s", "drops", "GET /b=/a"), "want a write and its pages"},
 		{remedy("nginx", "path", "/a", "valid", "1s", "drops", "POST /b=/a\"; return 200"), "want"},
+		{remedy("nginx", "path", "/a", "valid", "1s", "fragments", "/a"), "a fragment, too"},
+		{remedy("nginx", "path", "/a", "valid", "1s", "fragments", "/b/:id"), "want the path of a fragment"},
+		{remedy("direct"), "no service of the engine varnish"},
 	})
 	other := s.open(s.dir)
 	app := other.Services[changetest.Service]

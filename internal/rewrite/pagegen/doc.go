@@ -13,7 +13,6 @@
 //   - bucket.go: which link a page has;
 //   - handler.go: what runs around the app's handlers;
 //   - held.go: an answer that is sent after the pages were dropped;
-//   - memcached.go: pages that the web server reads from memcached;
 //   - learn.go: which pages a write changes, seen from the pages that the app computes;
 //   - report.go: the file with what was learned.
 //

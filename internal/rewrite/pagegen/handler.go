@@ -3,7 +3,6 @@ package pagegen
 import (
 	"hash/fnv"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -49,21 +48,13 @@ func (s *Store) read(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	}
 	p := page{url: urlOf(r), path: strings.Clone(r.URL.Path), route: route, values: values}
 	from := s.seen.now()
-	d := &digested{ResponseWriter: w, hash: fnv.New64a(), most: maxBody}
-	key := ""
-	if to := s.plan.Memcached; to != nil {
-		d.to, d.most = to, maxStored
-		key = to.key(s.generation(s.plan.linkOf(p.path)), r) // before the page is computed
-	}
+	d := &digested{ResponseWriter: w, hash: fnv.New64a()}
 	next.ServeHTTP(d, r)
 	if d.status != http.StatusOK {
 		return // an error; a framework may send it later
 	}
-	if key != "" && d.whole() && r.Context().Err() == nil {
-		s.pages.store(key, d.body)
-	}
 	p.digest = d.hash.Sum64()
-	if !d.long && len(d.body) <= maxBody {
+	if !d.long {
 		p.body = d.body
 	}
 	if stale := s.seen.read(p, from); stale != nil {
@@ -88,44 +79,29 @@ type digested struct {
 		Write([]byte) (int, error)
 		Sum64() uint64
 	}
-	to       *Memcached // nil if the page is not stored
-	most     int        // bytes of the body that are kept
-	status   int
-	sendable bool // of the header when the answer began
-	body     []byte
-	long     bool // longer than most
-	broken   bool // the client does not have all of it
-}
-
-// whole reports whether the answer is complete and can be sent again from its body.
-func (d *digested) whole() bool {
-	length := d.Header().Get("Content-Length")
-	return d.sendable && !d.long && !d.broken && d.to.sendable(d.Header()) && (length == "" || length == strconv.Itoa(len(d.body)))
-}
-
-// began notes the status and the header of the answer.
-func (d *digested) began(status int) {
-	if d.status == 0 {
-		d.status, d.sendable = status, d.to != nil && d.to.sendable(d.Header())
-	}
+	status int
+	body   []byte
+	long   bool // longer than maxBody
 }
 
 // WriteHeader implements http.ResponseWriter.
 func (d *digested) WriteHeader(status int) {
-	d.began(status)
+	if d.status == 0 {
+		d.status = status
+	}
 	d.ResponseWriter.WriteHeader(status)
 }
 
 // Write implements io.Writer.
 func (d *digested) Write(b []byte) (int, error) {
-	d.began(http.StatusOK)
+	if d.status == 0 {
+		d.status = http.StatusOK
+	}
 	_, _ = d.hash.Write(b)
-	if d.long = d.long || len(d.body)+len(b) > d.most; !d.long {
+	if d.long = d.long || len(d.body)+len(b) > maxBody; !d.long {
 		d.body = append(d.body, b...)
 	}
-	n, err := d.ResponseWriter.Write(b)
-	d.broken = d.broken || err != nil
-	return n, err
+	return d.ResponseWriter.Write(b)
 }
 
 // Flush implements http.Flusher.

@@ -16,8 +16,6 @@ type Plan struct {
 	// Table has the pages that a write changes. A write that has no row changes all. An
 	// empty table has one link for all pages.
 	Table []Row
-	// Memcached has the pages, if the web server does not keep them itself.
-	Memcached *Memcached `json:",omitempty"`
 }
 
 // A Row is a write, as in "POST /comment/:1", and the pages that it drops, as in "/" or

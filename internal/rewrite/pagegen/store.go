@@ -22,8 +22,6 @@ const leftAfter = time.Minute
 type Store struct {
 	plan Plan
 	seen *learner
-	// pages stores pages in memcached; nil for a plan without one.
-	pages *memcachedClient
 	// distrusts is set when a page changed without being dropped: from then on every
 	// write drops all pages.
 	distrusts atomic.Bool
@@ -39,9 +37,6 @@ type Store struct {
 // did not run is unknown.
 func Open(p Plan) (*Store, error) {
 	s := &Store{plan: p, present: map[string]string{}, previous: map[string]string{}}
-	if p.Memcached != nil {
-		s.pages = newMemcachedClient(p.Memcached)
-	}
 	s.seen = newLearner(&s.plan)
 	if err := s.makeFolder(); err != nil {
 		return nil, fmt.Errorf("making the folder of the page generations: %w", err)
