@@ -2,8 +2,8 @@ package isublog
 
 import "bytes"
 
-// parseHead reads status and Content-Length of a complete head. It returns false for
-// what is no HTTP answer.
+// parseHead reads status and Content-Length of a complete head. It returns false if the
+// head is not that of an HTTP answer.
 func (s *slot) parseHead() bool {
 	line, fields, _ := bytes.Cut(s.head[:s.inHead], []byte("\r\n"))
 	// "HTTP/1.1 200 OK"

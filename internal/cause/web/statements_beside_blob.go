@@ -47,8 +47,8 @@ func findStatementsBesideBlob(v *cause.View) []iikanji.Finding {
 	return out
 }
 
-// besideBlob is the finding about the other statements of a route; it has no
-// evidence of any where there are none.
+// besideBlob is the finding about the other statements of a route. It has no evidence if
+// the route has no other statements.
 func besideBlob(v *cause.View, route string, served float64, blob cause.Digest, column string) iikanji.Finding {
 	f := iikanji.Finding{Code: "DB135", Where: route, Evidence: []iikanji.Evidence{blob.Evidence()}}
 	bySource, count := v.SentBy(route), 0

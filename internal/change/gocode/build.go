@@ -13,8 +13,8 @@ import (
 // maxVetLines bounds the output of go vet in an error.
 const maxVetLines = 8
 
-// prove compiles the copy and runs go vet on it. A complaint of go vet that the
-// source has already is none of the rewrite's.
+// prove compiles the copy and runs go vet on it. Complaints of go vet that the source
+// before the rewrite has, too, do not count.
 func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir string) error {
 	if err := svc.Build(ctx, dir); err != nil {
 		if ctx.Err() != nil {

@@ -43,7 +43,7 @@ func (s *span) UnmarshalText(b []byte) error {
 	return nil
 }
 
-// zero reports whether the time is none at all.
+// zero reports whether the time is 0.
 func (s span) zero() bool {
 	d, _ := nginxedit.TimeOf(string(s))
 	return d == 0

@@ -14,10 +14,10 @@ type Processes struct {
 
 // Weakens lists the promises that the change weakens.
 //
-// Two processes keep two copies of a value: one shows what the other one has changed
-// already, and what one counts the other one does not know. An app that runs in several
-// processes has that already. That code is safe for several threads at once is proven by
-// no reading of it.
+// Each process has its own copy of a value, so clients may see different ones: an old value
+// after another process changed it, or a count of one process only. An app that already runs
+// in several processes loses nothing. Reading the code cannot prove that it is safe for
+// several threads.
 func (p Processes) Weakens() []iikanji.Promise {
 	var out []iikanji.Promise
 	if p.Before <= 1 && p.After > 1 && (p.Values || p.Unknown) {

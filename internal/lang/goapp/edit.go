@@ -178,8 +178,8 @@ func MissingImports(f *ast.File, code []byte) (paths []string) {
 	return paths
 }
 
-// qualifies reports whether a name stands before a dot in a fragment of code. In one that
-// is no expression any text of that form counts.
+// qualifies reports whether a name stands before a dot in a fragment of code. If the
+// fragment is not an expression, any text of that form counts.
 func qualifies(code []byte, name string) bool {
 	if !bytes.Contains(code, []byte(name+".")) {
 		return false

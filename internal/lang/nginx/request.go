@@ -31,8 +31,8 @@ type Answer struct {
 	// Assumed are the "if" directives whose conditions are not known here and were
 	// taken as not met.
 	Assumed []*Directive
-	// Files are the directives on the way that look for files, of which none was taken
-	// to exist: try_files, "if" with -f and the like, an error_page for status 404.
+	// Files are the directives on the way that look for files. The answer takes no such
+	// file to exist: try_files, "if" with -f and the like, an error_page for status 404.
 	Files []*Directive
 }
 

@@ -174,7 +174,7 @@ func (l *Lexer) scan(s string) (kind Kind, length int, open bool) {
 }
 
 // comment is the length of the comment at the start of s; 0 for none. A comment that the
-// server executes is none.
+// server executes counts as text.
 func (d Dialect) comment(s string) (length int, open bool) {
 	switch {
 	case s[0] == '#' && (d == MySQL || d == Unknown),

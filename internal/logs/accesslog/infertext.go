@@ -255,8 +255,8 @@ var timeNames = map[string]piece{
 	"request_time_ms": {field: took, unit: 1e6}, "duration_ms": {field: took, unit: 1e6}, "D": {field: took, unit: 1e3},
 }
 
-// trailing finds the times behind the known fields, and between the time stamp and the
-// request, of which early is the first column.
+// trailing finds the times in the columns from the given one on, and in those between the
+// time stamp and the request; early is the first of these.
 func (in *inference) trailing(early, from int) {
 	var decimals, wholes []int
 	named := false

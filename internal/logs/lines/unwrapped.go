@@ -130,8 +130,8 @@ func (in *Input) hole() int64 {
 	return in.size - in.start
 }
 
-// Beginning is Head, but for a hole of NUL bytes in a plain file: of that it has only
-// the last.
+// Beginning is Head. Of a hole of NUL bytes at the start of a plain file it has only the
+// last byte, so that the text behind the hole is in it.
 func (in *Input) Beginning(n int) ([]byte, error) {
 	head, err := in.Head(n)
 	if err != nil || len(head) == 0 || head[0] != 0 || in.at == nil {

@@ -12,7 +12,7 @@ import (
 // A Way is how a process can be started again as it was found. There are three: with the
 // command line that the kernel shows; with the one that is in its title, if the program's
 // engine puts it there; by a signal at which it executes its program again. A process with
-// another title has none: Err says so.
+// another title cannot be started again; Err says why.
 type Way struct {
 	Says string // for people
 	Err  error  // nil if there is a way

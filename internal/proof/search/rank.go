@@ -77,9 +77,9 @@ func (s *State) believed(cs []Candidate) []Candidate {
 
 // rewriteProspects is the factor on the chance of a rewrite by what trials have shown since
 // the diagnosis. A rewrite that had no gain together with others hardly has one alone. A
-// knob has twice its chance once a rewrite with a considerable effect is in force, and less
-// after each trial of another of its values that had no gain: one of two values that a
-// limit hides is no better than the other.
+// knob has twice its chance once a rewrite with a considerable effect is in force. It has
+// less after each trial without a gain of another of its values: while something else is the
+// limit, no value shows a gain.
 func (s *State) rewriteProspects(c Candidate) float64 {
 	part := 1.0
 	for i := range s.Ledger.Attempts {

@@ -37,7 +37,7 @@ type Cache struct {
 	outside int  // announced programs that run now
 }
 
-// New makes a cache. Its error is a plan that contradicts itself.
+// New makes a cache. It returns an error if the plan contradicts itself.
 func New(p Plan, o Options) (*Cache, error) {
 	c, err := compile(p)
 	if err != nil {
