@@ -59,8 +59,9 @@ type structure struct {
 
 // Limits of an evaluation.
 const (
-	maxSteps = 300_000
-	maxCalls = 20 // nested
+	maxSteps = 20_000  // of a function that nothing known calls
+	maxAll   = 300_000 // of the app
+	maxCalls = 12      // nested
 )
 
 // An evaluation runs the functions of an app on what is known, without I/O. Of the
@@ -75,6 +76,8 @@ type evaluation struct {
 	found    []settings.Connection
 	viper    viperSettings
 	steps    int
+	begun    int // the steps with which this function began
+	left     int // for it and all others
 	calls    int
 }
 
@@ -88,7 +91,7 @@ type madeConfig struct {
 // Connections finds the connections to databases of MySQL's family that a Go app opens,
 // and evaluates how it spells them. The source needs no types: it may not build here.
 func Connections(files []settings.File, layers []settings.Layer) []settings.Connection {
-	e := &evaluation{fset: token.NewFileSet(), env: layers, packages: map[string]*codePackage{}, types: map[*settings.Table]string{}}
+	e := &evaluation{fset: token.NewFileSet(), env: layers, packages: map[string]*codePackage{}, types: map[*settings.Table]string{}, left: maxAll}
 	var order []*function
 	for _, f := range files {
 		if path.Ext(f.Path) != ".go" || settings.IsTest(f.Path) || len(f.Text) > settings.MaxFile {
@@ -103,13 +106,13 @@ func Connections(files []settings.File, layers []settings.Layer) []settings.Conn
 	slices.SortStableFunc(order, func(a, b *function) int { return isMain(b) - isMain(a) })
 	for _, fn := range order {
 		if !fn.ran {
-			e.steps, e.calls = 0, 0
+			e.begin()
 			e.run(fn, settings.Value{}, nil)
 		}
 	}
 	for _, dir := range sortedKeys(e.packages) {
 		for _, name := range sortedKeys(e.packages[dir].values) {
-			e.steps = 0
+			e.begin()
 			e.packages[dir].value(e, name)
 		}
 	}
@@ -119,6 +122,13 @@ func Connections(files []settings.File, layers []settings.Layer) []settings.Conn
 		}
 	}
 	return settings.Best(e.found)
+}
+
+// begin gives the next function steps of its own, as long as the app has some left.
+func (e *evaluation) begin() {
+	e.left -= max(0, e.steps-e.begun)
+	e.begun = max(0, maxSteps-e.left)
+	e.steps, e.calls = e.begun, 0
 }
 
 func isMain(f *function) int {
@@ -301,7 +311,7 @@ func (fr *frame) zero(typ ast.Expr, depth int) settings.Value {
 		return fr.config(typ.Pos())
 	}
 	s := fr.structure(typ)
-	if s == nil || depth > 4 {
+	if fr.e.steps += 10; s == nil || depth > 4 || fr.e.steps > maxSteps {
 		return settings.Value{Kind: settings.Null}
 	}
 	t := settings.NewTable(fr.e.fset.Position(typ.Pos()).Line)
@@ -354,7 +364,7 @@ func (fr *frame) structure(typ ast.Expr) *structure {
 // filled sets the fields of a struct that a library reads from the environment, by their
 // tags, as in envconfig.Process("", &config) and env.Parse(&config).
 func (fr *frame) filled(v settings.Value, s *structure, prefix string, depth int) {
-	if s == nil || v.Kind != settings.Structure || depth > 4 {
+	if fr.e.steps += 10; s == nil || v.Kind != settings.Structure || depth > 4 || fr.e.steps > maxSteps {
 		return
 	}
 	inner := &frame{e: fr.e, file: s.file}

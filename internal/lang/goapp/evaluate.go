@@ -32,6 +32,7 @@ func (e *evaluation) run(fn *function, recv settings.Value, args []settings.Valu
 	fn.ran = true
 	e.calls++
 	defer func() { e.calls-- }()
+	e.steps += len(fn.vars)
 	fr := &frame{e: e, file: fn.file, vars: maps.Clone(fn.vars), lits: map[string]*function{}}
 	if fr.vars == nil {
 		fr.vars = map[string]settings.Value{}
@@ -278,6 +279,7 @@ func (fr *frame) branch(s *ast.IfStmt) bool {
 // perhaps runs statements that may not be reached and reports whether they return: what
 // they set is not known behind them.
 func (fr *frame) perhaps(list []ast.Stmt, pos token.Pos) bool {
+	fr.e.steps += len(fr.vars) + len(fr.file.pkg.now)
 	before, results := maps.Clone(fr.vars), fr.results
 	global := maps.Clone(fr.file.pkg.now)
 	if fr.block(list) {

@@ -122,7 +122,7 @@ func (p *parser) field(v Value, name, field string, line int) Value {
 			return f
 		}
 	}
-	if name == "self" || name == "static" || name == "this" || name == "$this" || p.lang == php && letter(field[0]) && strings.ToUpper(field) == field {
+	if name == "self" || name == "static" || name == "this" || name == "$this" || p.lang == php && field != "" && strings.ToUpper(field) == field {
 		if f, ok := p.value(field, p.i); ok {
 			return f
 		}

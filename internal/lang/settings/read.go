@@ -190,7 +190,7 @@ func (s *script) calls() {
 		switch {
 		case p.is("("):
 			args = p.arguments(")")
-		case s.lang == ruby && p.tok().kind != 'o' && p.tok().kind != '\n':
+		case s.lang == ruby && (p.tok().kind == 'w' || p.tok().kind == 's'):
 			args = s.command(p)
 		default:
 			continue
