@@ -82,10 +82,11 @@ func (a *Attempt) rewritesSource() bool {
 	return slices.ContainsFunc(a.candidates(), func(c Candidate) bool { return c.Traits.Rewrites && !c.knob() })
 }
 
-// answers reports whether the attempt's changes, if they are in force, leave nothing for a
+// answersFor reports whether the attempt's changes, if they are in force, leave nothing for a
 // candidate to do: they answer its finding, or have its fixes.
 func (a *Attempt) answersFor(c Candidate) bool {
-	return a.Candidate.Cause() == c.Cause() || slices.ContainsFunc(a.Planned(), func(p Part) bool { return p.Cause == c.Cause() }) ||
+	ofItsFinding := func(p Part) bool { return p.Cause == c.Cause() }
+	return a.Candidate.Cause() == c.Cause() || slices.ContainsFunc(a.Planned(), ofItsFinding) ||
 		c.Traits.Rewrites && slices.ContainsFunc(a.candidates(), func(part Candidate) bool { return part.hasFixesOf(c) })
 }
 
@@ -96,7 +97,8 @@ func (a *Attempt) Provisional() bool { return a.Fast && len(a.Verdict.Base) == 0
 // TriedAlone reports whether the trial of a single change ended without a proof of a gain
 // and without a fault.
 func (a *Attempt) TriedAlone() bool {
-	return a.Skipped == "" && !a.HasSeveral() && (a.Parked || a.Verdict.Call == iikanji.Revert && a.Verdict.Reason == iikanji.NoGain)
+	noGain := a.Verdict.Call == iikanji.Revert && a.Verdict.Reason == iikanji.NoGain
+	return a.Skipped == "" && !a.HasSeveral() && (a.Parked || noGain)
 }
 
 // TryAgain marks an attempt to be tried again because its proof no longer holds.
