@@ -11,7 +11,7 @@ var cosmetics = []*kind{
 	{name: "headers of tail -f", cosmetic: true, certain: true, open: func() layer { return tailLayer{} },
 		found: one(isTailHeader)},
 	{name: "colours", cosmetic: true, certain: true, open: func() layer { return &colourLayer{} },
-		found: one(func(line []byte) bool { return colourEnd(line, bytes.IndexByte(line, escape)) > 0 })},
+		found: isColoured},
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -73,6 +73,18 @@ func colourEnd(b []byte, i int) int {
 		}
 	}
 	return -1
+}
+
+// isColoured reports whether a third of the lines have a colour. A single one may be part
+// of what a client sent.
+func isColoured(sample [][]byte) bool {
+	n := 0
+	for _, line := range sample {
+		if colourEnd(line, bytes.IndexByte(line, escape)) > 0 {
+			n++
+		}
+	}
+	return n > 0 && 3*n >= len(sample)
 }
 
 // colourLayer removes the sequences that colour text.

@@ -28,6 +28,7 @@ func TestForms(t *testing.T) {
 		"jsonPayload with a message only": {`{"jsonPayload":{"message":"GET /"},"timestamp":"t"}` + "\n", "Cloud Logging's jsonPayload", "GET /\n"},
 		"tail -f":                         {"==> a.log <==\none\n\n==> b.log <==\ntwo\n", "", "one\n\ntwo\n"},
 		"colours":                         {"\x1b[97;42m 200 \x1b[0m| x\nplain\n", "", " 200 | x\nplain\n"},
+		"a single colour":                 {"a\x1b[31m\nb\nc\nd\n", "", "a\x1b[31m\nb\nc\nd\n"},
 		"not a colour":                    {"\x1b]0;title\x07 x\n", "", "\x1b]0;title\x07 x\n"},
 		"NUL bytes":                       {"\x00\x00\x00a\nb\n", "", "a\nb\n"},
 		"byte order mark":                 {"\xef\xbb\xbfa\n\xef\xbb\xbfb\n", "", "a\n\xef\xbb\xbfb\n"},
@@ -97,7 +98,7 @@ func TestLineNumbers(t *testing.T) {
 		switch n % 7 {
 		case 3:
 			log.WriteString("==> x.log <==\n")
-		case 5:
+		case 5, 6, 0:
 			log.WriteString("\x1b[0m")
 			fallthrough
 		default:
