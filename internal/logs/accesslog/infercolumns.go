@@ -10,8 +10,9 @@ import (
 // the request, or its method and path, are recognised by their values in all lines. It
 // is for logs that [inferText] does not know; nil if there is no path, or neither a time
 // nor a status.
-func inferColumns(sample [][]byte) *layout {
-	in := inference{title: "text"}
+func inferColumns(sample [][]byte) *layout { return inferColumnsOf(inference{title: "text"}, sample) }
+
+func inferColumnsOf(in inference, sample [][]byte) *layout {
 	width := 0
 	for _, line := range sample {
 		if line[len(line)-1] == '}' { // an object stands in it
@@ -108,12 +109,15 @@ func (in *inference) columns() bool {
 	if len(states) > 0 {
 		set(states[len(states)-1], status)
 	}
-	if !timed && len(states) == 0 {
+	if !timed && len(states) == 0 && !in.loose {
 		return false
 	}
 	set(all(isAddress), address)
 	in.named()
 	in.numbers(len(states) > 0)
+	if in.loose && !timed && len(states) == 0 && !in.has(verb) && !in.has(took) && !in.has(duration) && !in.has(address) {
+		return false
+	}
 	for col := range in.fields {
 		if in.fields[col].field == skipped {
 			in.extra++
@@ -254,6 +258,9 @@ func apacheText(l *layout) string {
 		d := apacheDirectives[p.field]
 		if p.field == took {
 			d = map[int64]string{1e3: "%D", 1e6: "%{ms}T", 1e9: "%{s}T"}[p.unit]
+		}
+		if p.field == stamp && p.width == stampWidth {
+			d = "%{%Y-%m-%d %H:%M:%S}t"
 		}
 		b.WriteString(d + p.stop)
 	}

@@ -141,6 +141,7 @@ func inferText(sample [][]byte) *layout {
 
 // An inference examines the lines of one form, column by column.
 type inference struct {
+	loose    bool // for a proposal: neither a time nor a status is needed
 	lines    [][]tok
 	fields   []piece
 	inferred []string

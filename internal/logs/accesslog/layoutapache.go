@@ -43,6 +43,9 @@ var apacheArgs = map[string]piece{
 	"varnish:time_firstbyte x": {field: upstream, unit: 1e9},
 }
 
+// stampWidth is the width of a date and a time of day with a blank between them.
+const stampWidth = len("2006-01-02 15:04:05")
+
 // timeForms are the strftime formats whose output parseStamp reads.
 var timeForms = map[string]bool{"%d/%b/%Y:%H:%M:%S %z": true, "%Y-%m-%dT%H:%M:%S%z": true, "%F %T": true,
 	"%FT%T%z": true, "%Y-%m-%d %H:%M:%S": true, "%Y-%m-%dT%H:%M:%S": true, "%s": true}
@@ -103,6 +106,9 @@ func (b *builder) directive(s string) (string, error) {
 		p = apacheArgs[strings.ToLower(arg)+" "+string(letter)]
 		if letter == 't' && timeForms[arg] {
 			p = piece{field: stamp}
+			if strings.Contains(arg, " ") && !strings.Contains(arg, "%z") {
+				p.width = stampWidth
+			}
 		}
 		if letter == 'T' && p.field == skipped {
 			return "", fmt.Errorf("%s is not a unit of time", name)

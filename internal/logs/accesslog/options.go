@@ -126,6 +126,8 @@ type UnknownFormatError struct {
 	// which no key holds the path: the kind of the lines and their keys.
 	Kind string
 	Keys []string
+	// proposed is a format that reads lines of the log, nil for none.
+	proposed *proposal
 }
 
 func (e *UnknownFormatError) Error() string {
@@ -143,6 +145,9 @@ func (e *UnknownFormatError) Error() string {
 func (e *UnknownFormatError) Hints() []string {
 	if len(e.Keys) > 0 {
 		return []string{"--field uri=KEY sets the key of the path, --field request=KEY that of a line such as \"GET / HTTP/1.1\""}
+	}
+	if e.proposed != nil {
+		return []string{e.proposed.hint(), "--nginx-conf FILE takes the format from the server's configuration"}
 	}
 	return e.Content.hints()
 }

@@ -108,7 +108,7 @@ func (r *reading) formatIn(in *lines.Input, head []byte, overrides []override) (
 			return nil, err // the readable part is too short to detect a format
 		}
 		kind, keys := keysOf(sample)
-		return nil, &UnknownFormatError{Name: in.Name, Kind: kind, Keys: keys, First: quote(sample[0])}
+		return nil, &UnknownFormatError{Name: in.Name, Kind: kind, Keys: keys, First: quote(sample[0]), proposed: propose(sample)}
 	}
 	if l, ok := f.(interface{ keysWithoutPath() []string }); ok {
 		if keys := l.keysWithoutPath(); keys != nil {
