@@ -125,6 +125,8 @@ type SQLRow struct {
 	Examined    int64         `json:"rows_examined"`
 	MaxExamined int64         `json:"max_rows_examined"`
 	Affected    int64         `json:"rows_affected,omitempty"`
+	NoSent      bool          `json:"rows_sent_unknown,omitempty"`     // the source does not count rows sent
+	NoExamined  bool          `json:"rows_examined_unknown,omitempty"` // … rows examined
 	BytesSent   Bytes         `json:"bytes_sent,omitempty"`
 	FullScan    int64         `json:"full_scan,omitempty"`
 	FullJoin    int64         `json:"full_join,omitempty"`

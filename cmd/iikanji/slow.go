@@ -29,7 +29,7 @@ type slowCmd struct {
 	More  fileNames `arg:"" optional:"" name:"more-files" help:"Further logs, after options." placeholder:"FILE"`
 	Rest  fileNames `arg:"" optional:"" name:"still-more-files" help:"Further logs, after more options." placeholder:"FILE"`
 
-	DSN         string    `name:"dsn" help:"Read the digests of performance_schema of a running server instead." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
+	DSN         string    `name:"dsn" help:"Read the digests of performance_schema of a running server instead, or pg_stat_statements with postgres://…." placeholder:"USER:PASSWORD@tcp(HOST:3306)/"`
 	By          string    `help:"Group rows by statement, table, user, host or db." default:"statement" placeholder:"NAME"`
 	Sort        string    `help:"Column to sort by; with the suffix ':asc' the smallest value comes first (default: total)." default:"total" placeholder:"COLUMN"`
 	Limit       string    `help:"Rows of each table; 0 for all; 95%:20 for 95 % of the time in at most 20 rows." default:"20" placeholder:"N"`
@@ -137,7 +137,7 @@ func (c *slowCmd) check() (err error) {
 		return usageError("--by: %w", err)
 	}
 	if c.DSN != "" && c.by != slowlog.ByStatement {
-		return usageError("--by %s: digests of performance_schema have rows by statement only", c.By)
+		return usageError("--by %s: digests of a server have rows by statement only", c.By)
 	}
 	for _, p := range c.Percentiles {
 		if !(p > 0 && p <= 100) {
@@ -276,9 +276,12 @@ func readSlow(ctx context.Context, e *env, files []string, opt slowlog.Options) 
 // liveDigests reads the digests of a running server. Its errors do not contain
 // the password of the DSN.
 func liveDigests(ctx context.Context, dsn string) (*iikanji.Profile, error) {
+	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
+		return livePostgres(ctx, dsn)
+	}
 	conf, err := mysql.ParseDSN(dsn)
 	if err != nil {
-		return nil, usageError("--dsn: want USER:PASSWORD@tcp(HOST:3306)/ or USER@unix(/path/of.sock)/")
+		return nil, usageError("--dsn: want USER:PASSWORD@tcp(HOST:3306)/ or USER@unix(/path/of.sock)/, or postgres://USER:PASSWORD@HOST/DATABASE")
 	}
 	connector, err := mysql.NewConnector(conf)
 	if err != nil {

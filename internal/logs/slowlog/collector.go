@@ -251,6 +251,7 @@ func (c *collector) profile() *iikanji.Profile {
 	p.Intake.First, p.Intake.Last = unixTime(c.first), unixTime(c.last)
 	p.First, p.Last = p.Intake.First, p.Intake.Last
 	p.Rows = c.rows()
+	c.markUnknown(p.Rows)
 	tally.SortRows(p.Rows)
 	tally.Share(p.Rows)
 	c.threads.reset()
@@ -260,8 +261,25 @@ func (c *collector) profile() *iikanji.Profile {
 	return p
 }
 
-// rows returns the rows of digests, or of the groups of Options.By.
-func (c *collector) rows() (rows []iikanji.Row) {
+// markUnknown marks the rows of logs that do not count rows sent and examined.
+func (c *collector) markUnknown(rows []iikanji.Row) {
+	for _, format := range c.formats {
+		switch format {
+		case formatPostgres, formatCSVLog, formatJSONLog, formatGeneral:
+		default:
+			return
+		}
+	}
+	for i := range rows {
+		if q := rows[i].Query; q != nil && q.Sent == 0 && q.Examined == 0 && len(c.formats) > 0 {
+			q.NoSent, q.NoExamined = true, true
+		}
+	}
+}
+
+// rows returns the rows of digests, or of the groups of Options.By, without nil for none.
+func (c *collector) rows() []iikanji.Row {
+	rows := []iikanji.Row{}
 	if c.opt.By != ByStatement {
 		return c.groups.rows(c.files)
 	}

@@ -9,6 +9,7 @@ import (
 const (
 	formatTrace   = "SQLite trace"
 	formatDigests = "performance_schema digests"
+	formatPGStat  = "pg_stat_statements"
 	formatMariaDB = "MariaDB slow log"
 	formatMySQL   = "MySQL slow log"
 	formatPercona = "Percona Server slow log"
@@ -25,6 +26,8 @@ func detect(head []byte) string {
 	switch {
 	case looksLikeTrace(head):
 		return formatTrace
+	case looksLikePGStat(head):
+		return formatPGStat
 	case looksLikeDigests(head):
 		return formatDigests
 	}

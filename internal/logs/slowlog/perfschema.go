@@ -51,8 +51,11 @@ func looksLikeDigests(head []byte) bool {
 // maxTSV limits a file of digests, which is read into memory, in bytes.
 const maxTSV = 256 << 20
 
-// digestTSV reads saved digests.
-func (c *collector) digestTSV(ctx context.Context, in *lines.Input) error {
+// isDigests reports whether a format is one of saved digests.
+func isDigests(format string) bool { return format == formatDigests || format == formatPGStat }
+
+// savedDigests reads saved digests: columns with tabs between them, or with commas.
+func (c *collector) savedDigests(ctx context.Context, in *lines.Input, format string) error {
 	var text bytes.Buffer
 	r := lines.NewReader([]*lines.Input{in}, lines.Options{Workers: 1, MaxRecord: 16 << 20})
 	err := r.Run(ctx, func(int) lines.Work {
@@ -69,6 +72,12 @@ func (c *collector) digestTSV(ctx context.Context, in *lines.Input) error {
 	c.intake.Bytes += iikanji.Bytes(text.Len())
 	rows := csv.NewReader(&text)
 	rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord = '\t', true, -1
+	add := c.sums.add
+	if format == formatPGStat {
+		if add = c.sums.addPG; !bytes.Contains(firstLine(text.Bytes()), []byte{'\t'}) {
+			rows.Comma, rows.LazyQuotes = ',', false
+		}
+	}
 	names, err := rows.Read()
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", in.Name, err)
@@ -83,7 +92,7 @@ func (c *collector) digestTSV(ctx context.Context, in *lines.Input) error {
 			err = fmt.Errorf("it has %d columns, the first line %d", len(cells), len(names))
 		}
 		if err == nil {
-			err = c.sums.add(names, cells, in.Name, int64(line))
+			err = add(names, cells, in.Name, int64(line))
 		}
 		if err == nil {
 			c.intake.Lines++
@@ -121,7 +130,7 @@ func (s *sums) add(names, cells []string, file string, line int64) error {
 	if r.Count == 0 {
 		return fmt.Errorf("its count is 0")
 	}
-	s.put(&r, text, sample, hash, file, line)
+	s.put(&r, Fingerprinter{FoldTables: s.foldTables}, text, sample, hash, file, line)
 	return nil
 }
 
@@ -181,10 +190,9 @@ func setSum(r *iikanji.Row, kind, v string) error {
 	return nil
 }
 
-// put adds a row under the fingerprint of its text, the same as in a slow log. If
+// put adds a row under the fingerprint that fp makes of its text, the same as in a slow log. If
 // the server kept neither text nor sample, the key is the server's own hash.
-func (s *sums) put(r *iikanji.Row, text, sample, hash, file string, line int64) {
-	fp := Fingerprinter{FoldTables: s.foldTables}
+func (s *sums) put(r *iikanji.Row, fp Fingerprinter, text, sample, hash, file string, line int64) {
 	source := text
 	if source == "" || source == "NULL" {
 		source = sample
@@ -225,6 +233,7 @@ func (s *sum) add(r *iikanji.Row) {
 	q.Lock, q.Sent, q.Examined, q.Affected = q.Lock+b.Lock, q.Sent+b.Sent, q.Examined+b.Examined, q.Affected+b.Affected
 	q.FullScan, q.FullJoin, q.Filesort = q.FullScan+b.FullScan, q.FullJoin+b.FullJoin, q.Filesort+b.Filesort
 	q.TmpTable, q.TmpDisk = q.TmpTable+b.TmpTable, q.TmpDisk+b.TmpDisk
+	o.Stddev, q.VM = 0, 0
 }
 
 // rows computes the means and returns the rows.
@@ -242,39 +251,16 @@ type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// ReadDigests reads the digests of performance_schema from a running server, with
-// all columns of its version. name is the target's name in the profile.
+// digestsOfMySQL selects the digests, with all columns of the server's version.
+const digestsOfMySQL = "SELECT * FROM performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0 AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME <> 'performance_schema') AND DIGEST IS NOT NULL"
+
+// ReadDigests reads the digests of performance_schema from a running server. name is the
+// target's name in the profile.
 func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile, error) {
-	rows, err := db.QueryContext(ctx, "SELECT * FROM performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0 AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME <> 'performance_schema') AND DIGEST IS NOT NULL")
-	if err != nil {
-		return nil, fmt.Errorf("reading digests: %w", err)
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, fmt.Errorf("reading digests: %w", err)
-	}
 	c := newCollector(Options{})
 	c.begin(name, formatDigests)
-	for rows.Next() {
-		cells, into := make([]sql.NullString, len(names)), make([]any, len(names))
-		texts := make([]string, len(names))
-		for i := range cells {
-			into[i] = &cells[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, fmt.Errorf("reading digests: %w", err)
-		}
-		for i := range cells {
-			texts[i] = cells[i].String
-		}
-		if err := c.sums.add(names, texts, name, 0); err != nil {
-			return nil, fmt.Errorf("reading digests: %w", err)
-		}
-		c.intake.Lines++
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("reading digests: %w", err)
+	if err := c.queryDigests(ctx, db, digestsOfMySQL, name, c.sums.add); err != nil {
+		return nil, err
 	}
 	if c.intake.Lines == 0 {
 		return nil, &Error{"performance_schema has no digests", []string{"set performance_schema=ON in my.cnf, restart the server, and enable the statements_digest consumer"}}
@@ -283,4 +269,38 @@ func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile
 	p.Intake.Format, p.Target = formatDigests, name
 	p.Notes = append(p.Notes, "digests are sums: no percentiles except those that the server keeps, no transactions, no repetition")
 	return p, nil
+}
+
+// queryDigests adds the rows of a query for digests.
+func (c *collector) queryDigests(ctx context.Context, db Querier, query, name string, add func(names, cells []string, file string, line int64) error) error {
+	rows, err := db.QueryContext(ctx, query)
+	if err != nil {
+		return fmt.Errorf("reading digests: %w", err)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return fmt.Errorf("reading digests: %w", err)
+	}
+	for rows.Next() {
+		cells, into := make([]sql.NullString, len(names)), make([]any, len(names))
+		texts := make([]string, len(names))
+		for i := range cells {
+			into[i] = &cells[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return fmt.Errorf("reading digests: %w", err)
+		}
+		for i := range cells {
+			texts[i] = cells[i].String
+		}
+		if err := add(names, texts, name, 0); err != nil {
+			return fmt.Errorf("reading digests: %w", err)
+		}
+		c.intake.Lines++
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("reading digests: %w", err)
+	}
+	return nil
 }

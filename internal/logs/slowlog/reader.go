@@ -77,8 +77,8 @@ func (c *collector) read(ctx context.Context, in *lines.Input, format string) er
 	if w := in.Wrapper(); w != "" {
 		c.carried = append(c.carried, fmt.Sprintf("%s: removed %s", in.Name, w))
 	}
-	if format == formatDigests {
-		return c.digestTSV(ctx, in)
+	if isDigests(format) {
+		return c.savedDigests(ctx, in, format)
 	}
 	if err := c.blocks(ctx, in, c.readerOf(format)); err != nil {
 		return err

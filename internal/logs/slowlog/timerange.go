@@ -72,7 +72,7 @@ func (c *collector) bounds(inputs []*lines.Input, formats []string) (first, last
 
 // timesIn returns the first and the last time in a part of a log, 0 for none.
 func (c *collector) timesIn(text []byte, format string) (first, last int64) {
-	if format == formatDigests {
+	if isDigests(format) {
 		return 0, 0
 	}
 	b := new(batch)

@@ -31,11 +31,11 @@ var slowColumns = []struct {
 	{"max", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Max) }},
 	{"v/m", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatFloat(q.VM, 'f', 6, 64) }},
 	{"lock", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(q.Lock) }},
-	{"rows_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Sent, 10) }},
-	{"mean_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Sent, r.Count) }},
-	{"rows_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Examined, 10) }},
-	{"mean_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Examined, r.Count) }},
-	{"examined_per_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Examined, q.Sent) }},
+	{"rows_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Sent, q.NoSent) }},
+	{"mean_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Sent, r.Count, q.NoSent) }},
+	{"rows_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Examined, q.NoExamined) }},
+	{"mean_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Examined, r.Count, q.NoExamined) }},
+	{"examined_per_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Examined, q.Sent, q.NoExamined) }},
 	{"rows_affected", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Affected, 10) }},
 	{"bytes_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(int64(q.BytesSent), 10) }},
 	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.FullScan, 10) }},
@@ -63,6 +63,29 @@ func place(s iikanji.Sighting) string {
 }
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
+
+// knownRows is a number of rows, empty if the source does not count them.
+func knownRows(n int64, unknown bool) string {
+	if unknown {
+		return ""
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func knownRatio(a, b int64, unknown bool) string {
+	if unknown {
+		return ""
+	}
+	return ratio(a, b)
+}
+
+// rowsOrDash is a number of rows for people.
+func rowsOrDash(n int64, unknown bool) string {
+	if unknown {
+		return "-"
+	}
+	return Count(n)
+}
 
 func ratio(a, b int64) string {
 	if b == 0 {
@@ -101,7 +124,7 @@ func slowBrief(p *iikanji.Profile) *Table {
 			continue
 		}
 		t.Rows = append(t.Rows, []string{Duration(r.Total), Percent(r.Share), Count(r.Count), Duration(r.Mean), known(r.P99),
-			brief(ratio(r.Query.Examined, r.Query.Sent)), queryPlanLetters(r), r.Key})
+			brief(knownRatio(r.Query.Examined, r.Query.Sent, r.Query.NoExamined)), queryPlanLetters(r), r.Key})
 	}
 	return t
 }
@@ -189,7 +212,7 @@ func slowExamples(o *out, p *iikanji.Profile, cols int) {
 			continue
 		}
 		o.blank()
-		o.line("%d. %s  lock %s  v/m %.2f  rows sent %s, examined %s", i+1, q.Digest, Duration(q.Lock), q.VM, Count(q.Sent), Count(q.Examined))
+		o.line("%d. %s  lock %s  v/m %.2f  rows sent %s, examined %s", i+1, q.Digest, Duration(q.Lock), q.VM, rowsOrDash(q.Sent, q.NoSent), rowsOrDash(q.Examined, q.NoExamined))
 		if len(q.Tables) > 0 {
 			o.line("   tables %s", strings.Join(q.Tables, ", "))
 		}
