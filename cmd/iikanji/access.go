@@ -30,6 +30,7 @@ type accessCmd struct {
 	tableFlags
 	TopRequests int    `help:"Also list this many of the slowest single requests." placeholder:"N"`
 	Save        string `help:"Also save the profile here, for merge and diff." placeholder:"FILE"`
+	SQL         string `name:"sql" help:"Print the query for the same table from a table of requests in a database: clickhouse." default:"" enum:",clickhouse" placeholder:"NAME"`
 	Literals    bool   `help:"Show and save what may be a secret in URLs (tokens, addresses of e-mail); by default it is redacted."`
 
 	FromOffset int64  `help:"Start at this byte of the log." placeholder:"N"`
@@ -134,6 +135,9 @@ func (c *accessCmd) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
+	if c.SQL != "" {
+		return writeClickHouse(e.Stdout, p)
+	}
 	if err := table.write(e.Stdout, p); err != nil {
 		return err
 	}
@@ -149,7 +153,7 @@ func (c *accessCmd) noDiffFlags() error {
 		name string
 		set  bool
 	}{{"--where", len(c.Where) > 0}, {"--since", c.Since != ""}, {"--until", c.Until != ""}, {"--by", len(c.By) != 1 || c.By[0] != "route"}, {"--sort", c.Sort != ""},
-		{"--columns", len(c.Columns) > 0}, {"--percentiles", c.Percentiles != ""}, {"--top-requests", c.TopRequests != 0}, {"--save", c.Save != ""}, {"--pos", c.Pos != ""}} {
+		{"--columns", len(c.Columns) > 0}, {"--percentiles", c.Percentiles != ""}, {"--top-requests", c.TopRequests != 0}, {"--save", c.Save != ""}, {"--sql", c.SQL != ""}, {"--pos", c.Pos != ""}} {
 		if f.set {
 			return usageError("access diff has no %s: compare profiles that iikanji access --save wrote with it", f.name)
 		}
@@ -168,6 +172,9 @@ func (c *accessCmd) check(e *env) (*shownTable, error) {
 	}
 	if c.Pos != "" && c.FromOffset != 0 {
 		return nil, usageError("--pos and --from-offset exclude each other: both set the start")
+	}
+	if c.SQL != "" && (len(c.By) != 1 || c.By[0] != "route" || len(c.Matching) > 0 || c.Query || c.Pos != "") {
+		return nil, usageError("--sql: the query groups by learned routes and those of --route: use it without --by, -m, --query and --pos")
 	}
 	if c.TopRequests < 0 {
 		return nil, usageError("--top-requests %d: the number of requests is 0 or more", c.TopRequests)

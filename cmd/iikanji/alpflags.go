@@ -76,7 +76,7 @@ var alpSwitches = map[string]func(a *alpLine){
 var ownValues = func() map[string]bool {
 	set := map[string]bool{}
 	for _, name := range strings.Fields(`--by --where --since --until --limit --columns --percentiles --format --save --top-requests --from-offset
-		--pos --workers --log-format --nginx-conf --field --route --routes -m --matching --max-bad`) {
+		--pos --workers --log-format --sql --nginx-conf --field --route --routes -m --matching --max-bad`) {
 		set[name] = true
 	}
 	return set
