@@ -33,8 +33,6 @@ func TestKeptInNginx(t *testing.T) {
 	}
 }
 
-var varnishOnDemand = iikanji.Service{Name: "pages", Role: iikanji.RoleCache, Engine: iikanji.EngineVarnish}
-
 func (s *scene) service(svc iikanji.Service) *scene {
 	s.Target.Services = append(s.Target.Services, svc)
 	return s

@@ -109,21 +109,6 @@ func OpenIn(info *types.Info, call *ast.CallExpr) (Open, bool) {
 	return out, true
 }
 
-// Opens are the calls in files that open pools, in the order of the source.
-func Opens(info *types.Info, files []*ast.File) (out []Open) {
-	for _, f := range files {
-		ast.Inspect(f, func(n ast.Node) bool {
-			if call, ok := n.(*ast.CallExpr); ok {
-				if o, ok := OpenIn(info, call); ok {
-					out = append(out, o)
-				}
-			}
-			return true
-		})
-	}
-	return out
-}
-
 // A Reach is what a driver connects to.
 type Reach int
 

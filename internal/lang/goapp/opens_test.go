@@ -74,7 +74,7 @@ var j, k = store{}.Open("mysql", "x"), Open("mysql", "x")
 		t.Fatal(err)
 	}
 	var got []string
-	for _, o := range Opens(info, []*ast.File{file}) {
+	for _, o := range opens(info, []*ast.File{file}) {
 		got = append(got, fmt.Sprintf("%d %s", o.By, o.Name))
 	}
 	want := "0 mysql, 1 , 0 sqlite3, 0 pgx, 3 mysql, 2 mysql, 2 mysql, 2 postgres, 0 "
@@ -92,4 +92,19 @@ func TestReachOf(t *testing.T) {
 	if !Maps("gorm.io/driver/mysql", "mysql") || Maps("gorm.io/driver/sqlite", "mysql") || !Maps("xorm.io/xorm", "mysql") || Maps("database/sql", "mysql") {
 		t.Error("the mappers of MySQL are others")
 	}
+}
+
+// opens are the calls in files that open pools, in the order of the source.
+func opens(info *types.Info, files []*ast.File) (out []Open) {
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok {
+				if o, ok := OpenIn(info, call); ok {
+					out = append(out, o)
+				}
+			}
+			return true
+		})
+	}
+	return out
 }

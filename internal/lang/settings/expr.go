@@ -37,11 +37,10 @@ const (
 // A parser evaluates an expression at a token.
 type parser struct {
 	*script
-	toks  []token
-	i     int
-	open  int // brackets around the token: ends of lines do not count
-	deep  int
-	fills []Value // of a text's pieces
+	toks []token
+	i    int
+	open int // brackets around the token: ends of lines do not count
+	deep int
 }
 
 // at is the parser at a token of the script.

@@ -192,9 +192,6 @@ var table = [numbers]Constant{
 	MostBadPairs: {"most bad pairs", 2, "pairs", "That the last comparison repeats before disturbed runs count."},
 }
 
-// Constants are all numbers that were set by hand.
-func Constants() []Constant { return table[:] }
-
 func (n Number) count() int { return int(table[n].Value) }
 
 // Value is the number's value.
