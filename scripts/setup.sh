@@ -22,6 +22,7 @@ if [ "${1:-demo}" = check ]; then
 	want chromium chromium
 	want memcached memcached
 	want redis-server redis-server
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need="$need postgresql"
 	want varnishd varnish
 	want tcc tcc # compiles the programs of Varnish in the tests of httpcache
 	want sqlite3 sqlite3
