@@ -145,6 +145,8 @@ func (s *sum) add(r *iikanji.Row) {
 		addWeb(s.row.Web, r.Web)
 	}
 	if r.Query != nil && s.row.Query != nil {
+		s.row.Query.NoSent = s.row.Query.NoSent && r.Query.NoSent
+		s.row.Query.NoExamined = s.row.Query.NoExamined && r.Query.NoExamined
 		if q := s.row.Query; r.Count > s.row.Count || r.Count == s.row.Count && lessSighting(r.Query.Typical, q.Typical) {
 			q.Typical = r.Query.Typical // the example of the larger part
 		}

@@ -270,3 +270,19 @@ func BenchmarkTableAt(b *testing.B) {
 		i++
 	}
 }
+
+// TestMergeUnknown: a sum is known if a part of it is, and unknown if none is.
+func TestMergeUnknown(t *testing.T) {
+	of := func(unknown bool, sent int64) *iikanji.Profile {
+		return &iikanji.Profile{Source: iikanji.Slow, Rows: []iikanji.Row{{Key: "a", Count: 1, Query: &iikanji.SQLRow{Digest: "1", Sent: sent, NoSent: unknown, NoExamined: unknown}}}}
+	}
+	for _, c := range []struct {
+		a, b *iikanji.Profile
+		want bool
+	}{{of(true, 0), of(false, 5), false}, {of(false, 5), of(true, 0), false}, {of(true, 0), of(true, 0), true}} {
+		p, err := Merge(c.a, c.b)
+		if err != nil || p.Rows[0].Query.NoSent != c.want || p.Rows[0].Query.NoExamined != c.want {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+}
