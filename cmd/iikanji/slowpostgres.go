@@ -7,13 +7,14 @@ import (
 	"net/url"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 )
 
 // pgHints are what to do about errors of PostgreSQL, by their SQLSTATE.
-var pgHints = map[pq.ErrorCode]string{
+var pgHints = map[pqerror.Code]string{
 	"42P01": "CREATE EXTENSION pg_stat_statements in this database",
 	"55000": "set shared_preload_libraries = 'pg_stat_statements' in postgresql.conf and restart the server",
 	"42501": "GRANT pg_read_all_stats to the role",
