@@ -1,0 +1,48 @@
+-- A small part of the initial data: the first 11 teachers, one student, the 30 courses that are closed.
+-- The password of everyone here is isucon.
+
+INSERT INTO `users` (`id`, `code`, `name`, `hashed_password`, `type`) VALUES
+('01FGWJDC5R9E2FYMPDR1K8DWH7', 'T00000', '西田 翔', '$2a$04$z0ca0eLWv/aE3aq/08l0uOG/dCuMx5bSi2WjcFThT5GpLuOfo0i5K', 'teacher'),
+('01FGWJDD1CRZ1M65VXQ5X2TG1N', 'T00001', '佐野 望', '$2a$04$xI0OpY026qpw0GScXx6a6.eXyh3qzu89sW03CHL9tbBSAMZD.c1/2', 'teacher'),
+('01FGWJEFCD3CGYTKKQNFGYE58J', 'T00002', '福田 瞳', '$2a$04$x8CHeKlucapOm.7AvlVCgOVrwWOx2tmCGm0Mjng0l/1KqFdKv1OTu', 'teacher'),
+('01FGWJF113R9NBTG3W9HWEHVYR', 'T00003', '川口 司', '$2a$04$/PYdwoWBKoHnozjCfhwu1uQaGBJ1Y8oEPfs3YT/D3EOaffcWSBmXm', 'teacher'),
+('01FGWJFG0TS4S8ZZKNBWJFB234', 'T00004', '上野 瞳', '$2a$04$j9QXheAgxupX2lvhGZWji.2vQtl266XIyxKJjNVQkE/G4I.OMYIge', 'teacher'),
+('01FGWJH6Z69EGF5D4K6M21XAB8', 'T00005', '高田 明', '$2a$04$ocqAeb8.sZart7AoC0/.tu.sXWPrgLC3cr4kpiGPzyc0iw3ek6XAm', 'teacher'),
+('01FGWJJ4546D1A7WDW9W58NVPX', 'T00006', '上野 光', '$2a$04$tnUMK5vtXUPf23PtLeKH5.TQqrHYKmfxtwCBRaOTvlsv89TbmTkiC', 'teacher'),
+('01FGWJKAJNX5TW50QTE9F0K0ZE', 'T00007', '松井 実', '$2a$04$81XLsFGGM6eBXKN.y4aTd./h1JJ.F.Q2GcCtaxAmxLaXoW3ZiwA5.', 'teacher'),
+('01FGWJKVHX6JVZDT1V1CKJDWE8', 'T00008', '三浦 静', '$2a$04$Jb/KvFL.zszou2VbvhS6A.qX0A1PFtqn/XBVQMMpkZUS3mwzp///i', 'teacher'),
+('01FGWJMWJZBWBKRDKHXKKY61TX', 'T00009', '西田 純', '$2a$04$PlC62Z85bgXrZh92Y5dN/uqtW1Icnq8DIZzd4fRt/H8dYaTCeWQkq', 'teacher'),
+('01FGWJN8QX7N5KZ6NXHTVVEVPM', 'T00010', '清水 翔', '$2a$04$2yPFL/UhVkzEj2URHenDAeDNuEnKSwlJ2bpkKVQ/tf9JAVee6lVZi', 'teacher'),
+('01FGWJQ2W8P70ED97XYQG5JZJ3', 'S00000', '中川 歩', '$2a$04$8bcRQyFUS7ajeatlbh0KROebD33Ql4fNSGibMZ9t998IZHRnT2WgG', 'student');
+
+INSERT INTO `courses` (`id`, `code`, `type`, `name`, `description`, `credit`, `period`, `day_of_week`, `teacher_id`, `keywords`, `status`) VALUES
+('01FGWJRHVWAF7BZ8X58RWYQD8F', 'A0001', 'liberal-arts', '現代の歴史入門', '板書を中心に進めます。教科書は初回に知らせます。', 1, 1, 'monday', '01FGWJDD1CRZ1M65VXQ5X2TG1N', '歴史', 'closed'),
+('01FGWJRP5K017PGH8HTRFWJMVM', 'A0002', 'major-subjects', '先端確率計算機特論', '毎回の講義の後に課題があります。予備知識は要りません。', 2, 2, 'monday', '01FGWJEFCD3CGYTKKQNFGYE58J', '確率 計算機', 'closed'),
+('01FGWJSBFVNXY670JC44SGPJME', 'A0003', 'major-subjects', '先端音声データベース演習', '毎回の講義の後に課題があります。予備知識は要りません。', 3, 3, 'monday', '01FGWJF113R9NBTG3W9HWEHVYR', '音声 データベース', 'closed'),
+('01FGWJSYVASDJZ8P429YP4AY2H', 'A0004', 'major-subjects', '応用量子コンパイラ論', '毎回の講義の後に課題があります。成績は課題だけで決まります。', 2, 4, 'monday', '01FGWJFG0TS4S8ZZKNBWJFB234', '量子 コンパイラ', 'closed'),
+('01FGWJVEY7J8B8JEHD0M3RJCKR', 'A0005', 'major-subjects', '応用並列コンパイラ特論', '前の週の復習から始めます。予備知識は要りません。', 1, 5, 'monday', '01FGWJH6Z69EGF5D4K6M21XAB8', '並列 コンパイラ', 'closed'),
+('01FGWJWZPTV9HXW1RRRQD04E3Y', 'A0006', 'liberal-arts', '世界の心理入門', '板書を中心に進めます。教科書は初回に知らせます。', 1, 6, 'monday', '01FGWJJ4546D1A7WDW9W58NVPX', '心理', 'closed'),
+('01FGWJXMMDWB3P9W5V5NFX1JN0', 'A0007', 'major-subjects', '基礎量子最適化演習', '前の週の復習から始めます。教科書は初回に知らせます。', 3, 1, 'tuesday', '01FGWJKAJNX5TW50QTE9F0K0ZE', '量子 最適化', 'closed'),
+('01FGWJYZM80EW6FKNQPNNE5QAG', 'A0008', 'major-subjects', '応用確率ネットワーク実験', '前の週の復習から始めます。教科書は初回に知らせます。', 3, 2, 'tuesday', '01FGWJKVHX6JVZDT1V1CKJDWE8', '確率 ネットワーク', 'closed'),
+('01FGWJZJS1W976114VNGDEBS51', 'A0009', 'major-subjects', '基礎確率アルゴリズム実験', '毎回の講義の後に課題があります。教科書は初回に知らせます。', 1, 3, 'tuesday', '01FGWJMWJZBWBKRDKHXKKY61TX', '確率 アルゴリズム', 'closed'),
+('01FGWK17D6PVN6521YK2TG0YD5', 'A0010', 'major-subjects', '応用量子計算機論', '前の週の復習から始めます。教科書は初回に知らせます。', 3, 4, 'tuesday', '01FGWJN8QX7N5KZ6NXHTVVEVPM', '量子 計算機', 'closed'),
+('01FGWK2GWGV30H87W62GQY49J0', 'A0011', 'liberal-arts', '暮らしの歴史入門', '前の週の復習から始めます。予備知識は要りません。', 2, 5, 'tuesday', '01FGWJDD1CRZ1M65VXQ5X2TG1N', '歴史', 'closed'),
+('01FGWK3FGS7JQMQP2PNCKBGN58', 'A0012', 'liberal-arts', '現代の法律概論', '前の週の復習から始めます。予備知識は要りません。', 2, 6, 'tuesday', '01FGWJEFCD3CGYTKKQNFGYE58J', '法律', 'closed'),
+('01FGWK4R2SVH43FHK797854RZR', 'A0013', 'liberal-arts', '世界の音楽を読む', '板書を中心に進めます。予備知識は要りません。', 1, 1, 'wednesday', '01FGWJF113R9NBTG3W9HWEHVYR', '音楽', 'closed'),
+('01FGWK6DJZ7NTJXBY8V6P07HY2', 'A0014', 'major-subjects', '応用画像データベース演習', '前の週の復習から始めます。成績は課題だけで決まります。', 1, 2, 'wednesday', '01FGWJFG0TS4S8ZZKNBWJFB234', '画像 データベース', 'closed'),
+('01FGWK874Z4KXAZ6BP310KD6XM', 'A0015', 'major-subjects', '応用量子アルゴリズム特論', '毎回の講義の後に課題があります。成績は課題だけで決まります。', 3, 3, 'wednesday', '01FGWJH6Z69EGF5D4K6M21XAB8', '量子 アルゴリズム', 'closed'),
+('01FGWK8KHB6KWQERH27VRPP1Z9', 'A0016', 'major-subjects', '基礎分散データベース実験', '前の週の復習から始めます。教科書は初回に知らせます。', 3, 4, 'wednesday', '01FGWJJ4546D1A7WDW9W58NVPX', '分散 データベース', 'closed'),
+('01FGWK93CBS05FN2YVK9R3R2F6', 'A0017', 'major-subjects', '先端量子計算機実験', '毎回の講義の後に課題があります。教科書は初回に知らせます。', 1, 5, 'wednesday', '01FGWJKAJNX5TW50QTE9F0K0ZE', '量子 計算機', 'closed'),
+('01FGWKAJJ7Q2VT8ZVE2HXY59W2', 'A0018', 'liberal-arts', '現代の歴史概論', '前の週の復習から始めます。教科書は初回に知らせます。', 3, 6, 'wednesday', '01FGWJKVHX6JVZDT1V1CKJDWE8', '歴史', 'closed'),
+('01FGWKAQ20BG54NA9VNQ9B0BR6', 'A0019', 'major-subjects', '基礎分散コンパイラ実験', '前の週の復習から始めます。成績は課題だけで決まります。', 3, 1, 'thursday', '01FGWJMWJZBWBKRDKHXKKY61TX', '分散 コンパイラ', 'closed'),
+('01FGWKBSRKT82PCT8P7WKTRQ6P', 'A0020', 'major-subjects', '応用量子最適化特論', '毎回の講義の後に課題があります。成績は課題だけで決まります。', 2, 2, 'thursday', '01FGWJN8QX7N5KZ6NXHTVVEVPM', '量子 最適化', 'closed'),
+('01FGWKC896Y1V4A1V0K2400BX4', 'A0021', 'major-subjects', '先端音声アルゴリズム演習', '前の週の復習から始めます。教科書は初回に知らせます。', 2, 3, 'thursday', '01FGWJDD1CRZ1M65VXQ5X2TG1N', '音声 アルゴリズム', 'closed'),
+('01FGWKD6SV9APZRFTQ5FBST6N6', 'A0022', 'major-subjects', '応用離散データベース論', '毎回の講義の後に課題があります。教科書は初回に知らせます。', 2, 4, 'thursday', '01FGWJEFCD3CGYTKKQNFGYE58J', '離散 データベース', 'closed'),
+('01FGWKEDGF4XAD4AMM8ZJJJG3J', 'A0023', 'major-subjects', '基礎分散アルゴリズム演習', '前の週の復習から始めます。成績は課題だけで決まります。', 1, 5, 'thursday', '01FGWJF113R9NBTG3W9HWEHVYR', '分散 アルゴリズム', 'closed'),
+('01FGWKF201EPXAC23ZWDFFE7RG', 'A0024', 'major-subjects', '先端音声計算機実験', '前の週の復習から始めます。予備知識は要りません。', 2, 6, 'thursday', '01FGWJFG0TS4S8ZZKNBWJFB234', '音声 計算機', 'closed'),
+('01FGWKG7AVNCNNHQHNYWVVVE9Z', 'A0025', 'major-subjects', '応用量子コンパイラ実験', '前の週の復習から始めます。教科書は初回に知らせます。', 2, 1, 'friday', '01FGWJH6Z69EGF5D4K6M21XAB8', '量子 コンパイラ', 'closed'),
+('01FGWKH97SW05S0ZR9K4WE37YV', 'A0026', 'liberal-arts', '日本の文学入門', '板書を中心に進めます。成績は課題だけで決まります。', 3, 2, 'friday', '01FGWJJ4546D1A7WDW9W58NVPX', '文学', 'closed'),
+('01FGWKHE2B8S8QBYT6XM4ZXYPX', 'A0027', 'liberal-arts', '世界の法律入門', '毎回の講義の後に課題があります。成績は課題だけで決まります。', 2, 3, 'friday', '01FGWJKAJNX5TW50QTE9F0K0ZE', '法律', 'closed'),
+('01FGWKJ73JFFKSX4SYCSSDJ7WW', 'A0028', 'major-subjects', '先端並列最適化演習', '毎回の講義の後に課題があります。教科書は初回に知らせます。', 2, 4, 'friday', '01FGWJKVHX6JVZDT1V1CKJDWE8', '並列 最適化', 'closed'),
+('01FGWKM19JJVDTXSN33TF90Y5E', 'A0029', 'liberal-arts', '暮らしの音楽概論', '毎回の講義の後に課題があります。成績は課題だけで決まります。', 3, 5, 'friday', '01FGWJMWJZBWBKRDKHXKKY61TX', '音楽', 'closed'),
+('01FGWKMS1CPV42JQE4RNTQMPK6', 'A0030', 'liberal-arts', '暮らしの言語入門', '毎回の講義の後に課題があります。教科書は初回に知らせます。', 3, 6, 'friday', '01FGWJN8QX7N5KZ6NXHTVVEVPM', '言語', 'closed');
