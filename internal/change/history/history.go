@@ -44,6 +44,9 @@ func Open(dir string) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the history: %w", err)
 	}
+	if err := os.MkdirAll(filepath.Dir(filepath.Dir(dir)), 0o755); err != nil { // shared with work folders of other sites
+		return nil, spaceHint(fmt.Errorf("creating the history: %w", err))
+	}
 	for _, d := range []string{dir, filepath.Join(dir, runsDir), filepath.Join(dir, changesDir)} {
 		if err := os.MkdirAll(d, ownFolder); err != nil {
 			return nil, spaceHint(fmt.Errorf("creating the history: %w", err))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
 
@@ -86,6 +87,29 @@ func (a account) reach(ctx context.Context, dir string) error {
 	}
 	if r.Status != 0 {
 		return &ReachError{Dir: dir, User: a.name}
+	}
+	return nil
+}
+
+// openState lets other users enter iikanji's state folder, if the work folder is one below
+// it: an earlier version, or a history of a site, may have made it for its owner only. What
+// is private in it has folders of its own, which stay closed.
+func openState(work string) error {
+	usual, err := DefaultDir(filepath.Base(work))
+	if err != nil || usual != work {
+		return nil
+	}
+	state := filepath.Dir(work)
+	info, err := os.Lstat(state)
+	if err != nil {
+		return fmt.Errorf("opening the state folder: %w", err)
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	if !info.IsDir() || !ok || int(owner.Uid) != os.Geteuid() || info.Mode().Perm()&0o011 == 0o011 {
+		return nil
+	}
+	if err := os.Chmod(state, info.Mode().Perm()|0o011); err != nil {
+		return fmt.Errorf("opening the state folder: %w", err)
 	}
 	return nil
 }

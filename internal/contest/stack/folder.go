@@ -152,6 +152,9 @@ func (f folder) prepare(ctx context.Context, services []arena.Service) error {
 	if err := os.Chmod(f.root, 0o755); err != nil {
 		return err
 	}
+	if err := openState(f.root); err != nil {
+		return err
+	}
 	if err := f.as.reach(ctx, f.root); err != nil {
 		return err
 	}

@@ -365,3 +365,40 @@ func TestReach(t *testing.T) {
 		t.Errorf("error: %v", err)
 	}
 }
+
+// TestStateFolder: iikanji's own state folder that was made for its owner only, by the
+// history of a site, is opened for entering; what is private in it stays closed, and a
+// folder that is not iikanji's is left alone.
+func TestStateFolder(t *testing.T) {
+	top := openDir(t)
+	t.Setenv("XDG_STATE_HOME", top)
+	if err := os.MkdirAll(top, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	state := filepath.Join(top, "iikanji")
+	site := filepath.Join(state, "site")
+	if err := os.MkdirAll(site, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(top, "other")
+	if err := os.MkdirAll(other, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(openState(filepath.Join(state, "tiny")), openState(filepath.Join(other, "tiny"))); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]os.FileMode{state: 0o711, site: 0o700, other: 0o700} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v %v, want %v", path, info.Mode(), err, want)
+		}
+	}
+	if os.Geteuid() == 0 {
+		work := filepath.Join(state, "tiny")
+		if err := os.Mkdir(work, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := serviceAccount().reach(t.Context(), work); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -35,7 +35,7 @@ func (d *round) folders() {
 			d.ok("", name, "%s can be written", dir)
 		}
 	}
-	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(d.Dir), 0o755), os.MkdirAll(d.Dir, 0o700)); err != nil {
 		d.bad(Failed, "", "work folder", "choose another one with --dir", "%v", err)
 	}
 }

@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
+	if err := errors.Join(os.MkdirAll(filepath.Dir(o.Dir), 0o755), os.MkdirAll(o.Dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("making the work folder: %w", err)
 	}
 	m, err := process.ReadMachine(host.Local{})
