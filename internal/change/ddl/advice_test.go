@@ -32,7 +32,7 @@ func TestAdviceIsPlanned(t *testing.T) {
 	if testing.Short() {
 		t.Skip("loads 100 small databases")
 	}
-	files, err := filepath.Glob("../../cause/testdata/index/*.txt")
+	files, err := filepath.Glob("../../cause/database/index/testdata/index/*.txt")
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d cases, %v", len(files), err)
 	}
