@@ -21,6 +21,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -42,6 +43,7 @@ const (
 
 func init() {
 	if os.Getenv(ledgersAppVariable) != "" {
+		process.MaybeSupervise() // the step before the app's execution has the app's environment
 		if err := serveLedgers(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

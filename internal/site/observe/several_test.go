@@ -213,7 +213,11 @@ func testLaneFacts(t *testing.T, a, b *lane, known []iikanji.Fact) {
 	t.Helper()
 	seen := map[string]string{}
 	for _, f := range known {
-		seen[f.Target+" "+f.Topic+" "+f.Key] = f.Value
+		text, err := f.Encoded()
+		if err != nil {
+			t.Error(err)
+		}
+		seen[f.Target+" "+f.Topic+" "+f.Key] = text.Value
 	}
 	there := []string{"db-a table of_a.only_a", "db-b table of_b.only_b", "db-a variable version", "db-b variable version", "db-a status questions", "db-b status questions",
 		"edge-a volume access", "edge-b volume access", "edge-a series GET /api/page", "edge-b series GET /api/page", "edge-a answer GET /api/page", "edge-b answer GET /api/page",
