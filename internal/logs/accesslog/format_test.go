@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/logs/lines"
 )
 
 // one reads a log that repeats one line and returns how the line was
@@ -359,6 +360,14 @@ func TestRefused(t *testing.T) {
 	}
 	if p := read(t, Options{}, strings.Repeat("\x00", 600<<10)+good+good); p.Intake.Lines != 2 || p.Intake.Bad != 0 { // a hole longer than the head
 		t.Errorf("hole: intake %+v", p.Intake)
+	}
+	// A stream cannot be read ahead of such a hole: it is refused, not taken for empty.
+	in, err := lines.Stream("standard input", strings.NewReader(strings.Repeat("\x00", 600<<10)+good))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read(t.Context(), []*lines.Input{in}, Options{}); err == nil || !strings.Contains(err.Error(), "hole of NUL bytes") {
+		t.Errorf("a hole in a stream: %v", err)
 	}
 	if p := read(t, Options{MaxBad: 0.05}, strings.Repeat(good, 49)+"spoilt\n"); p.Intake.Bad != 1 || p.Intake.BadLines[0].Line != 50 {
 		t.Errorf("intake %+v", p.Intake)

@@ -17,11 +17,15 @@ func (r *reading) formatOf(in *lines.Input, overrides []override) (format, error
 		return nil, err
 	}
 	c := unwrap.Find(head)
-	f, err := r.formatIn(in, c.Apply(head), overrides)
+	text := c.Apply(head)
+	if len(text) == 0 && len(head) == headSize && in.Size() < 0 { // a stream cannot be read ahead of its hole
+		return nil, &UnknownFormatError{Name: in.Name, Content: ContentHole}
+	}
+	f, err := r.formatIn(in, text, overrides)
 	if f == nil && err == nil {
 		return nil, nil
 	}
-	if n := share(f, c.Apply(head)); errors.As(err, new(*UnknownFormatError)) || err == nil && n < 0.5 {
+	if n := share(f, text); errors.As(err, new(*UnknownFormatError)) || err == nil && n < 0.5 {
 		for _, possible := range append(c.Possible(head), unwrap.Chain{}) {
 			text := possible.Apply(head)
 			g, err2 := r.formatIn(in, text, overrides)
