@@ -19,7 +19,7 @@ const (
 // JSON: a reader of findings has the codes.
 type Nature struct {
 	Of Basis
-	// Doubt: the finding is no cause of lost time, but a doubt about the measurement.
+	// Doubt: the finding doubts the measurement. It does not name a cause of lost time.
 	// Doubts come before all causes and have no rank.
 	Doubt bool
 	// Inside: the finding is a place or a symptom inside of the app, where another finding

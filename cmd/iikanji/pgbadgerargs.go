@@ -88,7 +88,7 @@ func (p *pgbadgerLine) argument(arg string) {
 	p.flag(name, short, value)
 }
 
-// flag translates a flag of which short is the short name, if it has one.
+// flag translates a flag. short is its short name, "" if it has none.
 func (p *pgbadgerLine) flag(name, short, value string) {
 	add := func(flag string) { p.out = append(p.out, flag+"="+value) }
 	field := map[string]string{"-d": "db", "-u": "user", "-c": "host"}[short]

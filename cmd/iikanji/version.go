@@ -91,7 +91,7 @@ func (c *versionCmd) Run(e *env) error {
 	return err
 }
 
-// String is one line. A build without records of the commit says so.
+// String is one line. It says "unknown" if the build did not record the commit.
 func (v programVersion) String() string {
 	return fmt.Sprintf("iikanji %s, commit %s of %s, %s %s",
 		v.Version, cmp.Or(v.Commit, "unknown"), cmp.Or(v.Date, "unknown date"), v.Go, v.Platform)

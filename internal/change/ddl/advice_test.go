@@ -29,9 +29,6 @@ import (
 // into a file that creates the case's tables.
 func TestAdviceIsPlanned(t *testing.T) {
 	tier.Slow(t)
-	if testing.Short() {
-		t.Skip("loads 100 small databases")
-	}
 	files, err := filepath.Glob("../../cause/database/index/testdata/index/*.txt")
 	if err != nil || len(files) < 60 {
 		t.Fatalf("%d cases, %v", len(files), err)

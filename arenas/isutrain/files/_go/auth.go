@@ -126,7 +126,7 @@ func loginHandler(w http.ResponseWriter, r *http.Request) {
 	successMessage(w, "authenticated")
 }
 
-// logoutHandler leaves a session of user 0, whom nobody is.
+// logoutHandler sets the user of the session to 0, an id that no user has.
 func logoutHandler(w http.ResponseWriter, r *http.Request) {
 	if err := setUser(w, r, 0); err != nil {
 		serverError(w, "saving the session", err)

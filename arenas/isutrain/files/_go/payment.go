@@ -23,7 +23,7 @@ type ReservationPaymentResponse struct {
 	IsOk bool `json:"is_ok"`
 }
 
-// PaymentInformation is what the payment service wants to know.
+// PaymentInformation is the body of a request to the payment service.
 type PaymentInformation struct {
 	CardToken     string `json:"card_token"`
 	ReservationID int    `json:"reservation_id"`

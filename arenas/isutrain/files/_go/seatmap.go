@@ -153,8 +153,8 @@ func isOccupied(taken []SeatReservation, isNobori bool, from, to Station) (bool,
 	return occupied, nil
 }
 
-// carsOf lists the cars of a class of trains: it asks for one after the other
-// until there is none.
+// carsOf lists the cars of a class of trains: it asks for each number in turn
+// and ends at the first number without a car.
 func carsOf(trainClass string) ([]SimpleCar, error) {
 	cars := []SimpleCar{}
 	for number := 1; ; number++ {

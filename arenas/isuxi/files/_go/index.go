@@ -2,8 +2,8 @@ package main
 
 import "net/http"
 
-// topRows is the number of rows in each list of the top page, but for the entries of
-// the current user.
+// topRows is the number of rows in each list of the top page. The list of the current
+// user's entries is shorter.
 const topRows = 10
 
 // An indexPage is the data of index.html.
