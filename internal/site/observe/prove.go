@@ -3,7 +3,6 @@ package observe
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -116,28 +115,6 @@ func proveAccess(p *iikanji.Profile, run *iikanji.Run, err error) Sensor {
 	return s.settle(err)
 }
 
-// counters are growths of the database's own counts over the load.
-type counters struct {
-	questions float64 // statements that clients sent
-	threads   float64 // most connections at one time since the server started
-	between   float64 // questions between the first reading and the begin of the log: the load may have begun before
-	closed    float64 // connections that ended: the quit of each is a question that is not logged
-}
-
-func countersOf(before, after map[string]string) counters {
-	number := func(m map[string]string, name string) float64 {
-		v, _ := strconv.ParseFloat(m[name], 64)
-		return v
-	}
-	grown := func(name string) float64 { return number(after, name) - number(before, name) }
-	return counters{questions: grown("questions"), threads: number(after, "max_used_connections"),
-		closed: max(0, grown("connections")-grown("threads_connected"))}
-}
-
-// uncounted are entries of a slow log that Questions does not count, and the quit
-// of a connection, which Questions counts but not every server logs.
-var uncounted = map[string]bool{"Prepare": true, "Close stmt": true, "Reset stmt": true, "Ping": true, "Statistics": true, "Quit": true}
-
 // proveSlow compares a slow log with the server's counters and the clock: the
 // statements cannot take longer than all connections together had during the load.
 func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Sensor {
@@ -145,19 +122,17 @@ func proveSlow(p *iikanji.Profile, c counters, wall time.Duration, err error) Se
 	if p == nil {
 		return s.settle(err)
 	}
-	seen, took := 0.0, time.Duration(0)
+	logged, took := entriesOf(p), time.Duration(0)
 	for _, r := range p.Rows {
 		took += r.Total
-		if name, isAdmin := strings.CutPrefix(r.Key, "administrator command: "); !isAdmin || !uncounted[name] {
-			seen += float64(r.Count)
-		}
 	}
+	want, commands := c.statements(logged)
 	limit := wall.Seconds() * c.threads
 	// A request that the end of the load cuts leaves its statement running, and the app
 	// replaces the connection: up to two statements for each connection are counted and
 	// not logged yet.
 	flight := 2*c.threads + max(0, c.between)
-	s.Proofs = []Proof{parsed(&p.Intake), alike("statements", seen, "counted by the server", c.questions-c.closed, flight),
+	s.Proofs = []Proof{parsed(&p.Intake), alike("statements", logged.counted, "counted by the server", want, flight+commands),
 		{fmt.Sprintf("statements took %.1f s", took.Seconds()), fmt.Sprintf("%.1f s or less, all that %.0f connections had", limit, c.threads),
 			took.Seconds() <= limit*(1+timeSlack)}}
 	return s.settle(err)
