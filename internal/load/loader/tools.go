@@ -3,12 +3,12 @@ package loader
 import (
 	"fmt"
 	"maps"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/proof/stats"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -285,15 +285,15 @@ func readGoTest(text string, _ []any) (Result, bool) {
 	if len(all) == 0 {
 		return Result{}, false
 	}
-	sum := 0.0
+	var rates []float64 // operations per second
 	for _, m := range all {
 		ns, ok := parseNumber(m[1])
 		if !ok || ns <= 0 {
 			return Result{}, false
 		}
-		sum += math.Log(1e9 / ns)
+		rates = append(rates, 1e9/ns)
 	}
-	r := Result{Score: math.Exp(sum / float64(len(all)))}
+	r := Result{Score: stats.GeometricMean(rates)}
 	ends := goEnd.FindAllString(text, -1)
 	if len(ends) == 0 || strings.Contains(strings.Join(ends, " "), "FAIL") {
 		r.Failed = append(r.Failed, "go test did not end with PASS")

@@ -35,6 +35,17 @@ func (j Judge) shifted(c Case, s sifted) string {
 		"so the last pair does not count; calibrate again", percent(stats.Mean(last)-stats.Mean(before)))
 }
 
+// MeanScore is the geometric mean of the scores of the clean runs; 0 for none.
+func MeanScore(runs []*iikanji.Run) float64 {
+	var scores []float64
+	for _, r := range runs {
+		if r.Clean() && r.Score > 0 {
+			scores = append(scores, r.Score)
+		}
+	}
+	return stats.GeometricMean(scores)
+}
+
 // LogScores is ln(score) of the clean runs with a positive score.
 func LogScores(runs []*iikanji.Run) []float64 {
 	var y []float64

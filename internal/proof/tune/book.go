@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"slices"
 	"time"
 
@@ -56,7 +55,7 @@ func (b *book) present() *search.State {
 	s := b.state
 	s.Spent = b.now().Sub(b.began)
 	s.Runs = s.Ledger.Runs - b.before[0]
-	s.Score = [2]float64{geomean(b.untouched), geomean(b.incumbent)}
+	s.Score = [2]float64{judge.MeanScore(b.untouched), judge.MeanScore(b.incumbent)}
 	s.AA, s.Incumbent = len(b.aa), len(b.incumbent)
 	return s
 }
@@ -232,13 +231,4 @@ func verdictText(a *search.Attempt) string {
 		return fmt.Sprintf("tried as one with %d others, unproven alone: %s", n-1, a.Verdict.Why)
 	}
 	return fmt.Sprintf("tried as one with %d others: %s", n-1, a.Verdict.Why)
-}
-
-// geomean is the geometric mean of the scores of runs; 0 for none.
-func geomean(runs []*iikanji.Run) float64 {
-	y := judge.LogScores(runs)
-	if len(y) == 0 {
-		return 0
-	}
-	return math.Exp(stats.Mean(y))
 }

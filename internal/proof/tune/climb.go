@@ -267,7 +267,7 @@ func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *C
 			without, with = append(without, p.A), append(with, p.B)
 		}
 	}
-	c.Scores = [2]float64{geomean(without), geomean(with)}
+	c.Scores = [2]float64{judge.MeanScore(without), judge.MeanScore(with)}
 	what := "undone"
 	switch {
 	case r.Alone:

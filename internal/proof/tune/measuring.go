@@ -74,7 +74,7 @@ func (t *Tuner) measured() error {
 	}
 	b.learn()
 	b.state.Phase = search.Searching
-	t.display.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*b.state.Judge.Prior.SD(), geomean(b.incumbent))
+	t.display.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*b.state.Judge.Prior.SD(), judge.MeanScore(b.incumbent))
 	if t.display.onLine != nil { // it takes simulations
 		t.display.say("%s", b.present().Forecast().Provable())
 	}

@@ -7,21 +7,18 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
-// geomean is the geometric mean of the scores of valid runs; 0 for none.
-func geomean(s *Summary, ids []iikanji.RunID) float64 {
-	sum, n := 0.0, 0
+// meanScore is the geometric mean of the scores of valid runs; 0 for none.
+func meanScore(s *Summary, ids []iikanji.RunID) float64 {
+	var scores []float64
 	for _, id := range ids {
 		if r, ok := s.RunOf(id); ok && r.Clean && r.Score > 0 {
-			sum += math.Log(r.Score)
-			n++
+			scores = append(scores, r.Score)
 		}
 	}
-	if n == 0 {
-		return 0
-	}
-	return math.Exp(sum / float64(n))
+	return stats.GeometricMean(scores)
 }
 
 // headline reads the last comparison from the record of the latest search that

@@ -113,7 +113,7 @@ func (l *loader) trials() error {
 			}
 			t.Says = strings.Join(t.Parts, "; ")
 		}
-		t.Base = geomean(l.s, a.Verdict.Base)
+		t.Base = meanScore(l.s, a.Verdict.Base)
 		for _, id := range a.Changes {
 			l.explain(id, &t, &a)
 		}
