@@ -212,11 +212,11 @@ func (c *sqlcacheCmd) print(e *env, a cachePlanAnswer) {
 	fmt.Fprintf(e.Stdout, "answers that are kept: %d statements; writes that invalidate by table or key: %d\n", kept, writes)
 	for _, s := range a.Plan.Statements {
 		if s.Keep {
-			fmt.Fprintf(e.Stdout, "  kept   %s\n", clip(plain.Line(s.Text), 70))
+			fmt.Fprintf(e.Stdout, "  kept   %s\n", plain.Cut(plain.Line(s.Text), 70))
 		}
 	}
 	for _, r := range a.Reasons {
-		fmt.Fprintf(e.Stdout, "  not    %s\n         %s\n", clip(plain.Line(strings.Join(strings.Fields(r.Text), " ")), 70), r.Why)
+		fmt.Fprintf(e.Stdout, "  not    %s\n         %s\n", plain.Cut(plain.Line(strings.Join(strings.Fields(r.Text), " ")), 70), r.Why)
 	}
 	if len(a.Files) > 0 {
 		fmt.Fprintf(e.Stdout, `
@@ -225,12 +225,4 @@ func (c *sqlcacheCmd) print(e *env, a cachePlanAnswer) {
   sql.Open(%q, dsn)   instead of %q
 `, len(a.Files), c.Write, filepath.ToSlash(c.Write), cacheplan.CachedName(c.base()), c.base())
 	}
-}
-
-func clip(s string, most int) string {
-	r := []rune(s)
-	if len(r) <= most {
-		return s
-	}
-	return string(r[:most-1]) + "…"
 }

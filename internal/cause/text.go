@@ -4,15 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // Cut shortens a text to n characters, with one blank between its words.
 func Cut(s string, n int) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
+	return plain.Cut(strings.Join(strings.Fields(s), " "), n)
 }
 
 // Plural formats a count with its noun.

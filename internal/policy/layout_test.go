@@ -26,8 +26,8 @@ var layout = map[string][]string{
 	"internal/logs/unwrap":                     {}, // what carries a log: Docker, CRI, syslog, shippers
 	"internal/logs/filter":                     {}, // the language of --where, for every kind of log
 	"internal/lang/nginx":                      {},
-	"internal/show/plain":                      {},                                 // the one cleaner of text from outside
-	"internal/show/redact":                     {"words", "internal/lang/sqltext"}, // removes secrets from what leaves the machine
+	"internal/show/plain":                      {},                                                        // the one cleaner of text from outside
+	"internal/show/redact":                     {"words", "internal/lang/sqltext", "internal/show/plain"}, // removes secrets from what leaves the machine
 	"internal/logs/tally":                      {"words"},
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
@@ -35,18 +35,18 @@ var layout = map[string][]string{
 	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
-	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter"},
+	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
 	"internal/logs/errorlog":                   {"words", "internal/logs/unwrap", "internal/logs/lines"},
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
-	"internal/machine/hostproc":                {"internal/machine/host"},                              // single processes of a host from /proc
-	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc"}, // how many processes and threads an app server runs
+	"internal/machine/hostproc":                {"internal/machine/host"},                                                     // single processes of a host from /proc
+	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc", "internal/show/plain"}, // how many processes and threads an app server runs
 	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
-	"internal/proof/attribute":                 {},                                                                                                                  // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact"}, // what rules see, their declarations, the ranking
-	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact"},                                                            // the index adviser
-	"internal/cause/database/index/indextest":  {"words"},                                                                                                           // tables of text cases
+	"internal/proof/attribute":                 {},                                                                                                                                         // pure: no clock, no I/O
+	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact"},                                                                                   // the index adviser
+	"internal/cause/database/index/indextest":  {"words"},                                                                                                                                  // tables of text cases
 	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/cache":                     {"words", "internal/cause"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact"},
@@ -58,20 +58,20 @@ var layout = map[string][]string{
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
-	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile", "internal/lang/sqltext"}, // who has the SQLite files open
+	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/show/plain"}, // who has the SQLite files open
 	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/lang/goapp", "internal/rewrite", "internal/rewrite/pagegen"},
-	"internal/rewrite/pagegen":                 {},                                                                                                                                                                  // copied into apps: the standard library only
-	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                // edits of nginx's configuration, for several kinds
-	"internal/proof/answers":                   {},                                                                                                                                                                  // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact"},                                        // source of Go apps as facts
-	"internal/change/promise":                  {"words"},                                                                                                                                                           // pure: which promises a value weakens
-	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema"}, // indexes, also in SQLite files
-	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                      // processes and threads of app servers
+	"internal/rewrite/pagegen":                 {},                                                                                                                                                                                         // copied into apps: the standard library only
+	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                                       // edits of nginx's configuration, for several kinds
+	"internal/proof/answers":                   {},                                                                                                                                                                                         // answers of two builds of an app
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact"},                                                               // source of Go apps as facts
+	"internal/change/promise":                  {"words"},                                                                                                                                                                                  // pure: which promises a value weakens
+	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema", "internal/show/plain"}, // indexes, also in SQLite files
+	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                                             // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
 	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog", "internal/site/fact", "internal/lang/sqltext"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
-	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                 // describes the acts that kinds of change declare
-	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process", "internal/lang/sqltext"}, // see docs/adr/0001
+	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                                        // describes the acts that kinds of change declare
+	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process", "internal/lang/sqltext", "internal/show/plain"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline", "internal/site/fact", "internal/lang/sqltext"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
@@ -86,9 +86,9 @@ var layout = map[string][]string{
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "words"},
 	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hoststat", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/goapp", "internal/lang/settings"},
-	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                            // where an app connects to its database, by its settings: no I/O
-	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover"}, // a site that runs already as a Subject
-	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats"},                                                                                                                             // an outside benchmarker as a Loader
+	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                                                   // where an app connects to its database, by its settings: no I/O
+	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/show/plain"}, // a site that runs already as a Subject
+	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                                                                             // an outside benchmarker as a Loader
 	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/site/livesite"},
 	"internal/site/targettest":                 {}, // a small foreign site for tests
 	"internal/show/report":                     {"words", "internal/show/plain"},
@@ -96,9 +96,9 @@ var layout = map[string][]string{
 	"internal/show/otlp":                       {},                                                                                                                                                                                            // receives traces; knows no word of ours
 	"internal/show/timeline":                   {"words", "internal/change/history", "internal/load/bench", "internal/logs/lines", "internal/logs/slowlog", "internal/proof/attribute", "internal/site/observe", "internal/machine/hoststat"}, // the raw files of a run
 	"internal/show/ui":                         {"words", "docs", "internal/change/history", "internal/show/progress", "internal/show/otlp", "internal/show/timeline", "internal/show/chart", "internal/show/summary", "internal/site/observe", "internal/show/redact", "internal/show/report", "internal/show/report/document"},
-	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe"}, // a whole history as one file
-	"docs":                                     {},                                                                                                         // the pages that iikanji help prints
-	"internal/show/chart":                      {},                                                                                                         // SVG; knows no word of ours
+	"internal/show/report/document":            {"words", "internal/show/report", "internal/show/chart", "internal/show/summary", "internal/site/observe", "internal/show/plain"}, // a whole history as one file
+	"docs":                                     {},                                                                                                                                // the pages that iikanji help prints
+	"internal/show/chart":                      {},                                                                                                                                // SVG; knows no word of ours
 	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/stats", "internal/site/observe", "internal/proof/search", "internal/proof/tune", "internal/site/fact"},
 	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/search", "internal/proof/tune"}, // small histories for tests
 	"internal/contest/arena":                   {"words", "internal/load/scenario", "internal/machine/process"},

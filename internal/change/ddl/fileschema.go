@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/sqlschema"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // schemaFile edits the SQL file from which the app makes new SQLite files; nil without
@@ -75,7 +76,7 @@ func (p *filePlan) makes(ctx context.Context, defs []sqlschema.Statement) (strin
 	var run []string
 	for _, d := range defs {
 		if d.Verb == sqlschema.DropIndex {
-			return "", fmt.Errorf("%s is not tried", cut(d.Text()))
+			return "", fmt.Errorf("%s is not tried", plain.Cut(d.Text(), maxShown))
 		}
 		run = append(run, d.Text())
 	}

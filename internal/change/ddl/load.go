@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/lang/sqlschema"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // load creates the table in the scratch database with the statements of a file,
@@ -39,7 +40,7 @@ func (s *scratch) load(ctx context.Context, all []sqltext.Statement, own, others
 	}
 	for _, stmt := range run {
 		if err := s.exec(ctx, stmt); err != nil {
-			return "", fmt.Errorf("%s: %w", cut(stmt), err)
+			return "", fmt.Errorf("%s: %w", plain.Cut(stmt, maxShown), err)
 		}
 	}
 	// The definition is read under the same sql_mode as that of the real table.
@@ -57,13 +58,8 @@ func on(d sqlschema.Statement, name string) string {
 	return d.File[d.Start:d.From] + name + d.File[d.To:d.End]
 }
 
-// cut shortens a statement for an error.
-func cut(stmt string) string {
-	if s := []rune(stmt); len(s) > 80 {
-		return string(s[:80]) + "…"
-	}
-	return stmt
-}
+// maxShown is how many characters of a statement an error shows.
+const maxShown = 80
 
 // harmless are the session variables by which a file may change the result of a
 // CREATE TABLE.

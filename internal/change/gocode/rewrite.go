@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/goapp"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/rewrite"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // A task is one plan: the rewrites in a copy of the source.
@@ -158,10 +159,7 @@ func (t *task) says(edits []change.Edit) string {
 	if t.args.Variant != "" {
 		text = t.args.Place + ": " + t.args.Variant
 	}
-	if len(text) > maxSays {
-		text = strings.ToValidUTF8(text[:maxSays], "") + "…"
-	}
-	text = fmt.Sprintf("%s in %s (%s; %s)", text, placeOf(t.args.Func), strings.Join(t.args.Levers, ", "), strings.Join(names, ", "))
+	text = fmt.Sprintf("%s in %s (%s; %s)", plain.CutBytes(text, maxSays), placeOf(t.args.Func), strings.Join(t.args.Levers, ", "), strings.Join(names, ", "))
 	if own := t.own.String(); own != "" {
 		text += "; " + own
 	}

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // Logs of the stack itself, in log/. The services' logs are the arena's.
@@ -104,10 +105,7 @@ func printable(line []byte) string {
 		}
 		return r
 	}, strings.TrimRight(strings.ToValidUTF8(string(line), "?"), " \r\n"))
-	if len(text) > lineBytes {
-		text = strings.ToValidUTF8(text[:lineBytes], "") + "…"
-	}
-	return text
+	return plain.CutBytes(text, lineBytes)
 }
 
 // failureLines picks at most tailLines lines that show why a program ended.

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/show/plain"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -313,11 +314,7 @@ func oneLine(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
-	s = strings.TrimSpace(s)
-	if r := []rune(s); len(r) > maxLineText {
-		s = string(r[:maxLineText]) + "…"
-	}
-	return s
+	return plain.Cut(strings.TrimSpace(s), maxLineText)
 }
 
 var errNoCommand = errors.New("there is no benchmarker: fill in command below [bench]")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // A collector counts the entries of logs in their order: digests, transactions,
@@ -147,7 +148,7 @@ func (c *collector) addBad(b *badEvent) {
 
 // quote returns the beginning of a bad entry.
 func quote(b []byte) string {
-	return clip(string(bytes.ToValidUTF8(b[:min(len(b), 200)], []byte("\uFFFD"))), 160)
+	return plain.CutBytes(string(bytes.ToValidUTF8(b[:min(len(b), 200)], []byte("\uFFFD"))), 160)
 }
 
 // event counts one entry.
@@ -227,7 +228,7 @@ func (c *collector) digestOf(ev *event) *digest {
 		d.tables = tablesOf(d.text, sql)
 	}
 	if c.texts <= 0 {
-		d.text = clip(d.text, shortExample)
+		d.text = plain.CutBytes(d.text, shortExample)
 	}
 	c.texts -= len(d.text)
 	d.label = labelOf(d.text, d.tables)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/tally"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 const (
@@ -208,16 +209,9 @@ func (e *example) sighting(files []string) iikanji.Sighting {
 func labelOf(text string, tables []string) string {
 	verb, _, _ := strings.Cut(text, " ")
 	if strings.HasPrefix(text, adminPrefix) || len(tables) == 0 {
-		return clip(text, 100)
+		return plain.CutBytes(text, 100)
 	}
 	return verb + " " + strings.Join(tables, ",")
-}
-
-func clip(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
-	}
-	return s
 }
 
 // keep makes e the example sql. budget is the number of bytes left for texts.

@@ -3,6 +3,8 @@ package slowlog
 import (
 	"bytes"
 	"fmt"
+
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // Names of formats in an Intake. The names of slow logs begin with the server.
@@ -118,6 +120,6 @@ func unknown(name string, head []byte) error {
 	if len(head) == 0 {
 		return &Error{name + " is empty", []string{"turn the slow log on: SET GLOBAL slow_query_log=1, long_query_time=0"}}
 	}
-	return &Error{fmt.Sprintf("%s is not a statement log: it begins with %q", name, clip(string(bytes.ToValidUTF8(head[:min(len(head), 60)], []byte("\uFFFD"))), 60)),
+	return &Error{fmt.Sprintf("%s is not a statement log: it begins with %q", name, plain.CutBytes(string(bytes.ToValidUTF8(head[:min(len(head), 60)], []byte("\uFFFD"))), 60)),
 		[]string{"supported: slow logs and general logs of MariaDB, MySQL and Percona Server, logs of PostgreSQL, performance_schema digests as TSV, and SQLite traces as JSON lines"}}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // A sum holds the sums of one digest. Times are in nanoseconds.
@@ -204,7 +205,7 @@ func (s *sums) put(r *iikanji.Row, fp Fingerprinter, text, sample, hash, file st
 	r.Key, r.Query.Fingerprint, r.Query.Digest = key, key, fmt.Sprintf("%016x", Digest([]byte(key)))
 	r.Query.Tables = tablesOf(key, []byte(sample))
 	if sample != "" && sample != "NULL" {
-		r.Example.Text, r.Example.File, r.Example.Line = clip(strings.ToValidUTF8(sample, "\uFFFD"), maxExample), file, line
+		r.Example.Text, r.Example.File, r.Example.Line = plain.CutBytes(strings.ToValidUTF8(sample, "\uFFFD"), maxExample), file, line
 	}
 	if s.byText == nil {
 		s.byText = map[string]*sum{}

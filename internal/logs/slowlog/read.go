@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/tally"
 	"github.com/iikanji/iikanji/internal/logs/unwrap"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // Options select the entries to count. The zero value selects all.
@@ -102,7 +103,7 @@ func (c *collector) prove(p *iikanji.Profile) error {
 	case in.Lines == 0 || bad*100 > in.Lines+bad:
 		e := &Error{Text: fmt.Sprintf("%d of %d entries could not be read", in.Bad, in.Bad+in.Lines)}
 		for _, b := range in.BadLines {
-			e.Advice = append(e.Advice, fmt.Sprintf("%s:%d: %s: %q", b.File, b.Line, b.Why, clip(b.Text, 60)))
+			e.Advice = append(e.Advice, fmt.Sprintf("%s:%d: %s: %q", b.File, b.Line, b.Why, plain.CutBytes(b.Text, 60)))
 		}
 		return e
 	case in.Left == in.Lines:

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // A StateKind is what an app keeps in the memory of its process.
@@ -190,8 +191,5 @@ func sessionKind(what string) StateKind {
 // first is the first line of a text, cut.
 func first(text string) string {
 	text, _, _ = strings.Cut(text, "\n")
-	if r := []rune(text); len(r) > 60 {
-		return string(r[:60]) + "…"
-	}
-	return text
+	return plain.Cut(text, 60)
 }

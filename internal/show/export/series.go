@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // series writes the changes of source as patches for git am, in the order in which
@@ -48,8 +49,8 @@ func (it Item) mail(n, of int, items []Item, o *Options) (string, error) {
 	fmt.Fprintf(&b, "From %040d Mon Sep 17 00:00:00 2001\nFrom: iikanji <iikanji@localhost>\nDate: %s\n", 0, it.At.UTC().Format(time.RFC1123Z))
 	says := oneLine(c.Says)
 	subject, rest := says, ""
-	if r := []rune(says); len(r) > subjectLine {
-		subject, rest = string(r[:subjectLine-1])+"…", says+"\n\n"
+	if subject = plain.Cut(says, subjectLine); subject != says {
+		rest = says + "\n\n"
 	}
 	fmt.Fprintf(&b, "Subject: [PATCH %d/%d] %s\nMIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: 8bit\n\n%s", n, of, subject, rest)
 	b.WriteString(proof(it, items))

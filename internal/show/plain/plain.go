@@ -57,3 +57,23 @@ func Text(s string) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// Cut shortens a text to n characters. The last one is "…" where some were left out.
+func Cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// CutBytes keeps the first n bytes of a text, for what is bounded by its size, and adds
+// "…" where some were left out. No character is cut in two.
+func CutBytes(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

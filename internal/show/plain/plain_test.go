@@ -46,3 +46,24 @@ func FuzzText(f *testing.F) {
 		}
 	})
 }
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		s           string
+		n           int
+		chars, size string
+	}{
+		{"", 3, "", ""},
+		{"abc", 3, "abc", "abc"},
+		{"abcd", 3, "ab…", "abc…"},
+		{"äöü", 3, "äöü", "ä…"},
+		{"äöüß", 3, "äö…", "ä…"},
+	} {
+		if got := Cut(c.s, c.n); got != c.chars {
+			t.Errorf("%q to %d characters: %q, want %q", c.s, c.n, got, c.chars)
+		}
+		if got := CutBytes(c.s, c.n); got != c.size {
+			t.Errorf("%q to %d bytes: %q, want %q", c.s, c.n, got, c.size)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
 // environment matches topics whose values are settings of the user. All of their
@@ -109,10 +110,7 @@ func cleaned(name string, v any) any {
 		if name == "sql" {
 			v = sqlLiterals(v)
 		}
-		if len(v) > maxText {
-			v = strings.ToValidUTF8(v[:maxText], "") + "…"
-		}
-		return Text(v)
+		return Text(plain.CutBytes(v, maxText))
 	}
 	return v
 }

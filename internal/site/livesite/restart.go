@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/show/plain"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -196,16 +197,12 @@ func (s *Subject) command(ctx context.Context, text string, env ...string) error
 
 // firstLines is the begin of an output, printable.
 func firstLines(b []byte) string {
-	text := strings.Map(func(r rune) rune {
+	return plain.Cut(strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' || r == 0x7f {
 			return ' '
 		}
 		return r
-	}, strings.ToValidUTF8(strings.TrimSpace(string(b)), "?"))
-	if r := []rune(text); len(r) > 1000 {
-		text = string(r[:1000]) + "…"
-	}
-	return text
+	}, strings.ToValidUTF8(strings.TrimSpace(string(b)), "?")), 1000)
 }
 
 // refind finds the process of a service again.

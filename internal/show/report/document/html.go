@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/show/chart"
+	"github.com/iikanji/iikanji/internal/show/plain"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/show/summary"
 )
@@ -87,10 +88,7 @@ func ResultMark(result string) string {
 
 // clean bounds a text and replaces its control characters.
 func (l limits) clean(text string) string {
-	if len(text) > l.sentence {
-		text = strings.ToValidUTF8(text[:l.sentence], "") + "…"
-	}
-	return report.Clean(text)
+	return report.Clean(plain.CutBytes(text, l.sentence))
 }
 
 // interval is a sentence about the bounds of a ratio.

@@ -23,8 +23,8 @@ type markdown struct {
 	err error
 }
 
-// plain makes text safe inside of a paragraph: no markup, no HTML, one line.
-func plain(text string) string {
+// escaped makes text safe inside of a paragraph: no markup, no HTML, one line.
+func escaped(text string) string {
 	return strings.NewReplacer(`\`, `\\`, "<", "&lt;", "&", "&amp;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "|", `\|`, "@", "&#64;").Replace(wide.clean(text))
 }
 
@@ -60,15 +60,15 @@ func (m *markdown) table(t Table, most int) {
 // Markdown writes the report for a pull request or a blog.
 func Markdown(w io.Writer, s *summary.Summary) error {
 	m := &markdown{w: w}
-	m.line("# %s: measurements and changes\n", plain(s.Target))
+	m.line("# %s: measurements and changes\n", escaped(s.Target))
 	m.headline(s)
 	m.line("## Trials\n")
 	m.table(trialsTable(s), 0)
 	m.line("## Where the time goes, before and after\n")
 	for _, x := range sections(s, markdownRows) {
-		states := fmt.Sprintf("Before: %s. After: %s.", plain(x.Of.Before), plain(x.Of.After))
+		states := fmt.Sprintf("Before: %s. After: %s.", escaped(x.Of.Before), escaped(x.Of.After))
 		if x.Of.After == "" {
-			states = fmt.Sprintf("One run was observed: %s.", plain(x.Of.Before))
+			states = fmt.Sprintf("One run was observed: %s.", escaped(x.Of.Before))
 		}
 		m.line("### %s\n\nMeans are the %s. %s\n", x.Title, x.Unit, states)
 		m.table(x.Table, markdownRows)
@@ -80,13 +80,13 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 	m.line("## What remains\n")
 	m.table(findingsTable(s), markdownRows)
 	for _, t := range remaining(s) {
-		m.line("- trial %d, %s: %s. %s", t.N, t.Result, plain(t.Says), plain(t.Verdict.Why))
+		m.line("- trial %d, %s: %s. %s", t.N, t.Result, escaped(t.Says), escaped(t.Verdict.Why))
 	}
 	if len(s.Notes) > 0 {
 		m.line("\n## Notes\n")
 	}
 	for _, n := range s.Notes {
-		m.line("- %s UTC, run %d: %s", clock(n.At), n.Run, plain(n.Text))
+		m.line("- %s UTC, run %d: %s", clock(n.At), n.Run, escaped(n.Text))
 	}
 	m.made(s)
 	if m.err != nil {
@@ -97,7 +97,7 @@ func Markdown(w io.Writer, s *summary.Summary) error {
 
 func (m *markdown) headline(s *summary.Summary) {
 	for _, w := range s.Warnings {
-		m.line("> Damage of the history: %s\n", plain(w))
+		m.line("> Damage of the history: %s\n", escaped(w))
 	}
 	h := s.Headline
 	if h == nil {
@@ -110,29 +110,29 @@ func (m *markdown) headline(s *summary.Summary) {
 		m.line("The history has no record of this comparison: the pairs are the last runs of its journal.\n")
 	}
 	for _, work := range h.Work {
-		m.line("- %s per request: %s", plain(work.Name), workRatio(work.Effect))
+		m.line("- %s per request: %s", escaped(work.Name), workRatio(work.Effect))
 	}
 	m.line("")
 }
 
 func (m *markdown) change(c shownChange) {
-	m.line("### %d. %s\n", c.ID, plain(c.Says))
+	m.line("### %d. %s\n", c.ID, escaped(c.Says))
 	line := fmt.Sprintf("%s **%s**", ResultMark(c.Result), ResultWord(c.Result))
 	if e := changeEffect(&c.Change); e != "-" {
 		line += ", " + e
 	}
 	m.line("%s\n", line)
 	if c.Claim != "" {
-		m.line("Claim: %s\n", plain(c.Claim))
+		m.line("Claim: %s\n", escaped(c.Claim))
 	}
 	for _, e := range c.Evidence {
-		m.line("- %s: %s", plain(e.Source), plain(e.Text))
+		m.line("- %s: %s", escaped(e.Source), escaped(e.Text))
 	}
 	if len(c.Evidence) > 0 {
 		m.line("")
 	}
 	if c.Say != "" {
-		m.line("Verdict: %s\n", plain(c.Say))
+		m.line("Verdict: %s\n", escaped(c.Say))
 	}
 	if c.Stage != iikanji.Kept { // a reader of a pull request needs the diffs of what is in it
 		return
@@ -170,14 +170,14 @@ func longestFence(lines []DiffLine) (longest int) {
 func (m *markdown) made(s *summary.Summary) {
 	m.line("\n## How it was made\n")
 	if c := s.Machine; c != nil {
-		m.line("- machine: %s, %d cores, %s; %s, %s", plain(c.CPU), c.Cores, c.Memory, plain(c.System), plain(c.Kernel))
-		m.line("- iikanji %s", plain(c.Program))
+		m.line("- machine: %s, %d cores, %s; %s, %s", escaped(c.CPU), c.Cores, c.Memory, escaped(c.System), escaped(c.Kernel))
+		m.line("- iikanji %s", escaped(c.Program))
 	}
 	if p := s.Place; p != nil && p.Stack != "" {
-		m.line("- generator on CPU %s, site on CPU %s", plain(p.Generator), plain(p.Stack))
+		m.line("- generator on CPU %s, site on CPU %s", escaped(p.Generator), escaped(p.Stack))
 	}
 	for _, v := range s.Versions {
-		m.line("- %s %s", plain(v.Name), plain(v.Version))
+		m.line("- %s %s", escaped(v.Name), escaped(v.Version))
 	}
 	for _, x := range s.Searches {
 		m.line("- search of %s UTC: %d runs, %d void, noise of a pair %.1f %%", clock(x.Began), x.Runs, x.Voided, 100*x.Noise)
