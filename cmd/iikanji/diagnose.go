@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/show/redact"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/observe"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 type diagnoseCmd struct {
@@ -180,14 +181,16 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 	if c.Format == report.JSON {
 		doc := struct {
 			*diagnose.Diagnosis
-			Score *grading.Score `json:"score,omitempty"`
-		}{Diagnosis: d}
+			Score  *grading.Score `json:"score,omitempty"`
+			Limits []target.Limit `json:"limits,omitempty"`
+		}{Diagnosis: d, Limits: a.limits()}
 		if c.Score {
 			doc.Score = &score
 		}
 		return writeJSON(e.Stdout, doc)
 	}
 	page := findingsPage(d)
+	page.Notes = append(limitNotes(a.limits()), page.Notes...)
 	if c.Explain != "" {
 		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
 		if err == nil && !some {

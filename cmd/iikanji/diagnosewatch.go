@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/loader"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/window"
 )
 
@@ -103,9 +104,12 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 				PerHour   float64         `json:"times_per_hour"` // gains are of the watched time
 				Remedies  []plannedRemedy `json:"take_away"`
 				Reference string          `json:"kept_in"`
-			}{d, perHour(d), taken, runFolder(hist, d)})
+				Limits    []target.Limit  `json:"limits,omitempty"`
+			}{d, perHour(d), taken, runFolder(hist, d), t.limits()})
 		}
-		if err := hourly(d).Write(e.Stdout, c.Format, e.Cols); err != nil {
+		page := hourly(d)
+		page.Notes = append(limitNotes(t.limits()), page.Notes...)
+		if err := page.Write(e.Stdout, c.Format, e.Cols); err != nil {
 			return err
 		}
 		return writeTaken(e, taken, runFolder(hist, d))

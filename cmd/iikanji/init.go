@@ -92,6 +92,7 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 // print lists what was found and what is to do.
 func (c *initCmd) print(e *env, found *discover.Found, path string) error {
 	out := &output{w: e.Stdout}
+	out.limits(found.Limits, e.Cols)
 	for _, s := range found.File.Services {
 		out.line("%s", s.Name)
 		for _, f := range found.Findings {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // An output writes lines to standard output. After the first error it writes
@@ -52,4 +53,23 @@ func (p *output) wrapped(text string, cols int) {
 	for line := range strings.Lines(b.String()) {
 		p.line("%s", strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "  "))
 	}
+}
+
+// limits writes what is not done for parts of a site, before everything else.
+func (p *output) limits(all []target.Limit, cols int) {
+	for _, text := range limitNotes(all) {
+		p.wrapped(text, cols)
+	}
+	if len(all) > 0 {
+		p.line("")
+	}
+}
+
+// limitNotes are the sentences on what is not done for parts of a site.
+func limitNotes(all []target.Limit) []string {
+	var out []string
+	for _, l := range all {
+		out = append(out, "NOT SUPPORTED: "+l.Text())
+	}
+	return out
 }

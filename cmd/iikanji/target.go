@@ -88,6 +88,14 @@ func (t *namedTarget) answers() string {
 	return t.arena.Answers
 }
 
+// limits are what is not done for parts of a site; of an arena everything is.
+func (t *namedTarget) limits() []target.Limit {
+	if t.arena == nil {
+		return t.file.Limits()
+	}
+	return nil
+}
+
 // policy is what changes of the target are permitted.
 func (t *namedTarget) policy() iikanji.Policy {
 	if t.arena == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // app makes a service of a process that computes answers.
@@ -45,6 +46,7 @@ type program struct{ why, main string }
 // interpreters are programs that run a script, by engine.
 var interpreters = map[string]iikanji.Engine{"node": iikanji.EngineNode, "nodejs": iikanji.EngineNode, "bun": iikanji.EngineNode,
 	"ruby": iikanji.EngineRuby, "puma": iikanji.EngineRuby, "unicorn": iikanji.EngineRuby,
+	"php-fpm": "php", "php": "php",
 	"python": iikanji.EnginePython, "gunicorn": iikanji.EnginePython, "uwsgi": iikanji.EnginePython, "uvicorn": iikanji.EnginePython}
 
 // kindOf recognizes the engine of an app, and a name for it.
@@ -105,7 +107,7 @@ var dataEngines = map[string]struct {
 	role   iikanji.Role
 }{
 	"mariadbd": {iikanji.EngineMariaDB, iikanji.RoleDatabase}, "mysqld": {iikanji.EngineMySQL, iikanji.RoleDatabase},
-	"postgres":     {"postgresql", iikanji.RoleDatabase},
+	"postgres":     {target.EnginePostgreSQL, iikanji.RoleDatabase},
 	"redis-server": {iikanji.EngineRedis, iikanji.RoleCache}, "valkey-server": {iikanji.EngineRedis, iikanji.RoleCache}, "keydb-server": {iikanji.EngineRedis, iikanji.RoleCache},
 	"memcached":  {iikanji.EngineMemcached, iikanji.RoleCache},
 	"beanstalkd": {"beanstalkd", iikanji.RoleQueue}, "nats-server": {"nats", iikanji.RoleQueue},

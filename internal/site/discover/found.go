@@ -46,6 +46,8 @@ type Found struct {
 	File     *target.File      `json:"-"`
 	Notes    map[string]string `json:"-"` // comments of the file, see target.Print
 	Findings []Finding         `json:"findings"`
+	// Limits are what iikanji does not do for parts of the site.
+	Limits []target.Limit `json:"limits"`
 	// Todo is what a person has to fill in or to decide.
 	Todo []string `json:"todo"`
 }

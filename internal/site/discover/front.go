@@ -40,7 +40,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 		return nil, err
 	}
 	s := &search{Options: o, host: h, m: m, byPID: map[int]*service{},
-		out: &Found{File: &target.File{Version: target.Version}, Notes: map[string]string{}, Findings: []Finding{}, Todo: []string{}}}
+		out: &Found{File: &target.File{Version: target.Version}, Notes: map[string]string{}, Findings: []Finding{}, Limits: []target.Limit{}, Todo: []string{}}}
 	front, address, err := s.front()
 	if err != nil {
 		return nil, err
@@ -71,7 +71,9 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 		}
 	}
 	s.questions()
+	s.withoutDatabase()
 	s.finish()
+	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
 	return s.out, nil
 }
 

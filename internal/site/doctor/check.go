@@ -56,6 +56,7 @@ type round struct {
 // Run makes all checks. The error is that of ctx; what fails is in the checks.
 func Run(ctx context.Context, o Options) ([]Check, error) {
 	d := &round{Options: o}
+	d.limits()
 	d.folders()
 	d.running()
 	d.paths()
@@ -223,5 +224,13 @@ func (d *round) health(ctx context.Context) {
 		d.bad(Failed, "", "url", remedyOf(err, "set url to the address at which clients reach the site"), "%v", err)
 	} else {
 		d.ok("", "url", "%s answers", d.File.URL)
+	}
+}
+
+// limits says first what iikanji does not do for the site: silence would look like
+// a site without causes.
+func (d *round) limits() {
+	for _, l := range d.File.Limits() {
+		d.bad(Warning, l.Service, "not supported", l.Instead, "%s", l.Says)
 	}
 }
