@@ -95,7 +95,7 @@ func touches(b *bytes.Buffer, field string, list []sqlcache.Touch) {
 					fmt.Fprintf(b, ", Groups: %#v", k.Groups)
 				}
 				if len(k.Literals) > 0 {
-					fmt.Fprintf(b, ", Literals: []any{%s}", literals(k.Literals))
+					fmt.Fprintf(b, ", Literals: []interface{}{%s}", literals(k.Literals))
 				}
 				b.WriteString("}, ")
 			}

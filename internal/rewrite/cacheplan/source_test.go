@@ -51,7 +51,7 @@ func TestFiles(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{`{Column: "id", Literals: []any{int64(5)}}`, `{Column: "id", Groups: []int{0}}`, `Literals: []any{"a\"b"}`} {
+	for _, want := range []string{`{Column: "id", Literals: []interface{}{int64(5)}}`, `{Column: "id", Groups: []int{0}}`, `Literals: []interface{}{"a\"b"}`} {
 		if !strings.Contains(string(files["app_plan.go"]), want) {
 			t.Errorf("the plan has no %s:\n%s", want, files["app_plan.go"])
 		}

@@ -27,7 +27,7 @@ type Cache struct {
 	hash   hasher
 	store  *store
 	lost   lostWrites
-	source atomic.Uint32
+	source uint32 // the last number that was given
 	mu     sync.Mutex
 	spaces map[string]*space
 	// sources are the numbers of the data source names of one driver, so that a pool
@@ -47,7 +47,7 @@ func New(p Plan, o Options) (*Cache, error) {
 		o.Bytes = defaultBytes()
 	}
 	seed := newSeed()
-	return &Cache{plan: c, texts: statements{seed: seed}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}, sources: map[string]uint32{}}, nil
+	return &Cache{plan: c, texts: statements{hash: hasher{seed}}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}, sources: map[string]uint32{}}, nil
 }
 
 // Register makes a driver of the given name out of the driver named base, as in
@@ -71,7 +71,7 @@ func Register(name, base string, p Plan, o Options) *Cache {
 // Connector wraps a connector, for sql.OpenDB. name is the data source name;
 // with SQLite it begins with the path of the file.
 func (c *Cache) Connector(base driver.Connector, name string) driver.Connector {
-	return &connector{cache: c, base: base, name: name, space: c.space(name), source: c.source.Add(1)}
+	return &connector{cache: c, base: base, name: name, space: c.space(name), source: atomic.AddUint32(&c.source, 1)}
 }
 
 // Outside announces a program that writes to the database past the cache, such
@@ -84,7 +84,8 @@ func (c *Cache) Outside() (end func()) {
 	for _, s := range c.spaces {
 		s.everything.doubt()
 	}
-	return sync.OnceFunc(c.ended)
+	var once sync.Once
+	return func() { once.Do(c.ended) }
 }
 
 // ended is called when an announced program has ended. It may have put other files in
@@ -160,7 +161,7 @@ func (c *Cache) sourceOf(name string, s *space) uint32 {
 	defer c.mu.Unlock()
 	n, ok := c.sources[name]
 	if !ok {
-		n = c.source.Add(1)
+		n = atomic.AddUint32(&c.source, 1)
 		if len(c.sources) < mostSpaces {
 			c.sources[name] = n
 		}
@@ -171,21 +172,21 @@ func (c *Cache) sourceOf(name string, s *space) uint32 {
 // fileOf is the file of a SQLite data source name, "" for a database that no other name
 // reaches, such as one in memory. known is false if the file cannot be told.
 func fileOf(name string) (file string, known bool) {
-	path, query, _ := strings.Cut(name, "?")
-	if query, err := url.ParseQuery(query); err != nil || query.Has("vfs") || query.Has("_vfs") {
+	path, query := cut(name, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || values["vfs"] != nil || values["_vfs"] != nil {
 		return "", false
 	}
-	rest, uri := strings.CutPrefix(path, "file:")
+	rest, uri := strings.TrimPrefix(path, "file:"), strings.HasPrefix(path, "file:")
 	if uri {
-		rest, _, _ = strings.Cut(rest, "#")
-		if after, ok := strings.CutPrefix(rest, "//"); ok {
-			host, under, _ := strings.Cut(after, "/")
+		rest, _ = cut(rest, "#")
+		if strings.HasPrefix(rest, "//") {
+			host, under := cut(rest[2:], "/")
 			if host != "" && host != "localhost" {
 				return "", false
 			}
 			rest = "/" + under
 		}
-		var err error
 		if path, err = url.PathUnescape(rest); err != nil || strings.Contains(path, "\x00") {
 			return "", false
 		}
@@ -207,6 +208,14 @@ func fileOf(name string) (file string, known bool) {
 		return real, true
 	}
 	return abs, true
+}
+
+// cut divides a text at the first separator; without one, after is empty.
+func cut(s, separator string) (before, after string) {
+	if i := strings.Index(s, separator); i >= 0 {
+		return s[:i], s[i+len(separator):]
+	}
+	return s, ""
 }
 
 // cachedDriver is what sql.Open finds under the registered name.
@@ -256,7 +265,7 @@ type connector struct {
 	source uint32
 	// skips: the driver sends statements with arguments as prepared ones only
 	// (driver.ErrSkip), so that their values are those of prepared statements.
-	skips atomic.Bool
+	skips uint32
 }
 
 func (c *connector) Driver() driver.Driver { return c.base.Driver() }

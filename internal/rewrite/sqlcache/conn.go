@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -50,12 +50,22 @@ func (k *conn) reach(st *statement, args []driver.NamedValue) []*slot {
 	return k.mark(st.writeSlots(k.cache.plan, k.connector.space, args))
 }
 
+// contains reports whether a slot is in a list.
+func contains(list []*slot, s *slot) bool {
+	for _, have := range list {
+		if have == s {
+			return true
+		}
+	}
+	return false
+}
+
 // mark puts slots in doubt, each once, and without those that the open
 // transaction has in doubt already.
 func (k *conn) mark(slots []*slot) []*slot {
 	marked := slots[:0]
 	for _, s := range slots {
-		if _, already := k.pending[s]; already || slices.Contains(marked, s) {
+		if _, already := k.pending[s]; already || contains(marked, s) {
 			continue
 		}
 		s.doubt()
@@ -90,7 +100,7 @@ func (k *conn) finish() {
 	for s := range k.pending {
 		s.settle()
 	}
-	clear(k.pending)
+	k.pending = nil
 }
 
 func settle(slots []*slot) {
@@ -109,7 +119,7 @@ func (k *conn) answered() bool {
 	if k.cache.plan.plan.Dialect == SQLite {
 		return true
 	}
-	if v, ok := k.base.(driver.Validator); ok && !v.IsValid() {
+	if v, ok := k.base.(validator); ok && !v.IsValid() {
 		return false
 	}
 	p, ok := k.base.(driver.Pinger)
@@ -133,7 +143,7 @@ func (k *conn) lose(marked []*slot) {
 }
 
 // orphan reports whether the path of the connection's file leads to another file now.
-func (k *conn) orphan() bool { return k.file != k.connector.space.number.Load() }
+func (k *conn) orphan() bool { return k.file != atomic.LoadInt64(&k.connector.space.number) }
 
 // lookup gives a kept answer, or what is needed to keep the one that the
 // database gives. Both are nil if the statement goes past the cache.
@@ -150,7 +160,7 @@ func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*en
 	}
 	key := entryKey{sum, k.connector.source, binary}
 	if e := k.cache.store.find(key, st, args); e != nil {
-		st.counts.hits.Add(1)
+		add(&st.counts.hits)
 		return e, nil
 	}
 	if k.open {
@@ -162,7 +172,7 @@ func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*en
 	}
 	for _, d := range deps {
 		if inDoubt(d.state) {
-			st.counts.doubted.Add(1)
+			add(&st.counts.doubted)
 			return nil, nil
 		}
 	}
@@ -183,7 +193,7 @@ type fill struct {
 
 // keep reads the answer and stores it, unless a write has moved a slot since.
 func (f *fill) keep(rows driver.Rows) (driver.Rows, error) {
-	f.stmt.counts.missed.Add(1)
+	add(&f.stmt.counts.missed)
 	a, err := readAll(rows)
 	if err != nil {
 		return nil, err
@@ -192,7 +202,7 @@ func (f *fill) keep(rows driver.Rows) (driver.Rows, error) {
 		return a.open(), nil
 	}
 	if !holds(f.deps) {
-		f.stmt.counts.dropped.Add(1)
+		add(&f.stmt.counts.dropped)
 		return a.open(), nil
 	}
 	const perEntry = 256
@@ -246,7 +256,7 @@ func (k *conn) find(text string) *statement { return k.cache.texts.find(k.cache.
 // QueryContext implements driver.QueryerContext.
 func (k *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	st := k.find(text)
-	binary := len(args) > 0 && k.connector.skips.Load()
+	binary := len(args) > 0 && atomic.LoadUint32(&k.connector.skips) != 0
 	q, ok := k.base.(driver.QueryerContext)
 	if binary || !ok {
 		// A hit saves the round trip that prepares the statement.
@@ -257,7 +267,7 @@ func (k *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	}
 	rows, err := k.query(st, args, false, func() (driver.Rows, error) { return q.QueryContext(ctx, text, args) })
 	if len(args) > 0 && errors.Is(err, driver.ErrSkip) {
-		k.connector.skips.Store(true)
+		atomic.StoreUint32(&k.connector.skips, 1)
 	}
 	return rows, err
 }
@@ -265,7 +275,7 @@ func (k *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 // ExecContext implements driver.ExecerContext.
 func (k *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	x, ok := k.base.(driver.ExecerContext)
-	if !ok || len(args) > 0 && k.connector.skips.Load() {
+	if !ok || len(args) > 0 && atomic.LoadUint32(&k.connector.skips) != 0 {
 		return nil, driver.ErrSkip
 	}
 	return k.exec(k.find(text), args, func() (driver.Result, error) { return x.ExecContext(ctx, text, args) })
@@ -304,12 +314,15 @@ func (k *conn) ResetSession(ctx context.Context) error {
 	return nil
 }
 
+// A validator is a driver.Validator, which Go 1.15 brought.
+type validator interface{ IsValid() bool }
+
 // IsValid implements driver.Validator.
 func (k *conn) IsValid() bool {
 	if k.broken {
 		return false
 	}
-	v, ok := k.base.(driver.Validator)
+	v, ok := k.base.(validator)
 	return !ok || v.IsValid()
 }
 

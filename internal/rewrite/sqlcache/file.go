@@ -3,8 +3,8 @@ package sqlcache
 import (
 	"context"
 	"database/sql/driver"
-	"io/fs"
 	"os"
+	"sync/atomic"
 )
 
 // A program may put another file in the place of one that is open: remove it and copy
@@ -19,7 +19,7 @@ import (
 const replaced = -1
 
 // stat describes the file at the path of a space; nil if the path has no file.
-func (s *space) stat() fs.FileInfo {
+func (s *space) stat() os.FileInfo {
 	info, err := os.Stat(s.path)
 	if err != nil {
 		return nil
@@ -27,7 +27,7 @@ func (s *space) stat() fs.FileInfo {
 	return info
 }
 
-func sameFile(a, b fs.FileInfo) bool {
+func sameFile(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
@@ -43,16 +43,16 @@ func (s *space) look() {
 
 // see notes a file. If it is another one than before, no kept answer is valid any more.
 // It returns the number of the file.
-func (s *space) see(info fs.FileInfo) int64 {
+func (s *space) see(info os.FileInfo) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !sameFile(s.file, info) {
 		s.file = info
-		s.number.Add(1) // before the version moves: see lookup
+		atomic.AddInt64(&s.number, 1) // before the version moves: see lookup
 		s.everything.doubt()
 		s.everything.settle()
 	}
-	return s.number.Load()
+	return atomic.LoadInt64(&s.number)
 }
 
 // openFile makes a connection to a file. SQLite opens the file at once, so that the path

@@ -1,7 +1,6 @@
 package sqlcache
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -99,7 +98,9 @@ func tokenize(d Dialect, s string) (tokens []token, odd bool) {
 				return append(tokens, token{s[i:], -1}), true
 			}
 			tokens = append(tokens, token{s[i:end], at - 1})
-			args = max(args, at)
+			if at > args {
+				args = at
+			}
 			i = end
 		case isSpace(c):
 			i++
@@ -167,7 +168,9 @@ func bind(tokens []token) (args int, unbound bool) {
 		} else {
 			others = true
 		}
-		args = max(args, t.group+1)
+		if t.group >= args {
+			args = t.group + 1
+		}
 	}
 	return args, unbound || names && others
 }
@@ -257,10 +260,10 @@ func foldTuples(in []token, groups [][]int) ([]token, [][]int) {
 		return in, groups
 	}
 	end := first
-	merged := slices.Clone(groups) // the groups stay as they are if a tuple is unequal
+	merged := append([][]int{}, groups...) // the groups stay as they are if a tuple is unequal
 	for _, t := range in[at : first+1] {
 		if t.group >= 0 {
-			merged[t.group] = slices.Clone(merged[t.group])
+			merged[t.group] = append([]int{}, merged[t.group]...)
 		}
 	}
 	for end+2 < len(in) && in[end+1].text == "," && in[end+2].text == "(" {

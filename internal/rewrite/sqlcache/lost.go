@@ -49,7 +49,7 @@ func ask(ctx context.Context, base driver.Conn, text string) (_ [][]driver.Value
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
+	defer func() { err = firstError(err, rows.Close()) }()
 	var all [][]driver.Value
 	for {
 		row := make([]driver.Value, len(rows.Columns()))
@@ -106,7 +106,9 @@ func (l *lostWrites) resolve() {
 	pause := firstPause
 	for {
 		time.Sleep(pause)
-		pause = min(2*pause, mostPause)
+		if pause *= 2; pause > mostPause {
+			pause = mostPause
+		}
 		l.mu.Lock()
 		waiting := append([]lostWrite{}, l.waiting...)
 		l.mu.Unlock()
@@ -121,7 +123,9 @@ func (l *lostWrites) resolve() {
 			}
 			kept = append(kept, w)
 		}
-		clear(l.waiting[len(kept):])
+		for i := len(kept); i < len(l.waiting); i++ {
+			l.waiting[i] = lostWrite{}
+		}
 		l.waiting = kept
 		if len(kept) == 0 {
 			l.running = false

@@ -11,8 +11,13 @@ import (
 	"sync/atomic"
 )
 
-// counters of one statement.
-type counters struct{ hits, missed, doubted, dropped, evicted atomic.Int64 }
+// counters of one statement. They are read and added to by package atomic: where words
+// have 32 bits, they must begin an allocated struct.
+type counters struct{ hits, missed, doubted, dropped, evicted int64 }
+
+func add(n *int64) { atomic.AddInt64(n, 1) }
+
+func count(n *int64) int64 { return atomic.LoadInt64(n) }
 
 // A StatementStats is how often a statement's answer came from the cache.
 type StatementStats struct {
@@ -36,14 +41,10 @@ type Stats struct {
 func (c *Cache) Stats() Stats {
 	s := Stats{Statements: []StatementStats{}}
 	s.Entries, s.Bytes = c.store.size()
-	known := c.texts.known.Load()
-	if known == nil {
-		return s
-	}
-	for _, st := range *known {
+	for _, st := range c.texts.all() {
 		n := &st.counts
-		s.Statements = append(s.Statements, StatementStats{st.text, st.keep, n.hits.Load(), n.missed.Load(),
-			n.doubted.Load(), n.dropped.Load(), n.evicted.Load()})
+		s.Statements = append(s.Statements, StatementStats{st.text, st.keep, count(&n.hits), count(&n.missed),
+			count(&n.doubted), count(&n.dropped), count(&n.evicted)})
 	}
 	sort.Slice(s.Statements, func(i, j int) bool {
 		a, b := s.Statements[i], s.Statements[j]
@@ -94,7 +95,14 @@ func defaultBytes() int64 {
 		if err != nil {
 			break
 		}
-		return min(max(kib<<10/8, leastBytes), mostBytes)
+		switch n := kib << 10 / 8; {
+		case n < leastBytes:
+			return leastBytes
+		case n > mostBytes:
+			return mostBytes
+		default:
+			return n
+		}
 	}
 	return leastBytes
 }

@@ -76,7 +76,7 @@ type Touch struct {
 type Key struct {
 	Column   string
 	Groups   []int
-	Literals []any // int64 or string
+	Literals []interface{} // int64 or string
 }
 
 // compiled is a plan by numbers.

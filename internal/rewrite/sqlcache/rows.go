@@ -2,7 +2,6 @@ package sqlcache
 
 import (
 	"database/sql/driver"
-	"errors"
 	"io"
 	"reflect"
 )
@@ -22,6 +21,17 @@ type columnType struct {
 	hasLength, hasNull, dec bool
 }
 
+// anything is the type of an empty interface.
+var anything = reflect.TypeOf((*interface{})(nil)).Elem()
+
+// firstError is the first of two errors that is not nil.
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
 // describe copies the description of rows.
 func describe(rows driver.Rows) *columnInfo {
 	info := &columnInfo{names: append([]string{}, rows.Columns()...)}
@@ -31,7 +41,7 @@ func describe(rows driver.Rows) *columnInfo {
 		if r, ok := rows.(driver.RowsColumnTypeDatabaseTypeName); ok {
 			t.database = r.ColumnTypeDatabaseTypeName(i)
 		}
-		t.scan = reflect.TypeFor[any]()
+		t.scan = anything
 		if r, ok := rows.(driver.RowsColumnTypeScanType); ok {
 			t.scan = r.ColumnTypeScanType(i)
 		}
@@ -107,7 +117,7 @@ func readAll(rows driver.Rows) (*readAnswer, error) {
 		case err == io.EOF:
 			return a, a.finish(rows)
 		case err != nil:
-			return nil, errors.Join(err, rows.Close())
+			return nil, firstError(err, rows.Close())
 		}
 		for _, v := range row {
 			v = own(v)
@@ -219,7 +229,7 @@ func (r *writtenRows) NextResultSet() error {
 func (r *writtenRows) Close() error {
 	err := r.base.Close()
 	if r.done != nil {
-		r.done(errors.Join(r.failed, err))
+		r.done(firstError(r.failed, err))
 		r.done = nil
 	}
 	return err

@@ -1,7 +1,7 @@
 package sqlcache
 
 import (
-	"io/fs"
+	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -9,7 +9,7 @@ import (
 // A slot counts the writes of one set of rows. The low doubtBits bits are the
 // number of writes in doubt; the bits above are the version. Both are in one
 // word, so that one load sees a moment of both.
-type slot struct{ state atomic.Uint64 }
+type slot struct{ state uint64 }
 
 const (
 	doubtBits = 20
@@ -17,13 +17,13 @@ const (
 )
 
 // doubt begins a write that may touch the set.
-func (s *slot) doubt() { s.state.Add(1) }
+func (s *slot) doubt() { atomic.AddUint64(&s.state, 1) }
 
 // settle ends a write: the version moves and the doubt ends in one step.
 // Between two steps a reader could take an old entry for valid.
-func (s *slot) settle() { s.state.Add(1<<doubtBits - 1) }
+func (s *slot) settle() { atomic.AddUint64(&s.state, 1<<doubtBits-1) }
 
-func (s *slot) load() uint64 { return s.state.Load() }
+func (s *slot) load() uint64 { return atomic.LoadUint64(&s.state) }
 
 func inDoubt(state uint64) bool { return state&doubtMask != 0 }
 
@@ -36,39 +36,47 @@ const stripes = 1024
 // its values. A write moves any, and for each key column either the stripes of
 // its values or the column's all.
 type tableSlots struct {
-	any, all slot
-	columns  []columnSlots
+	slots   []slot // any, all
+	columns []columnSlots
 }
 
-type columnSlots struct {
-	all    slot
-	values [stripes]slot
-}
+// A columnSlots is all, then the stripes. A slice of its own begins at a multiple of 64
+// bits, which package atomic needs where words have 32 bits.
+type columnSlots struct{ slots []slot }
+
+func (t *tableSlots) any() *slot { return &t.slots[0] }
+func (t *tableSlots) all() *slot { return &t.slots[1] }
+
+func (c *columnSlots) all() *slot             { return &c.slots[0] }
+func (c *columnSlots) value(stripe int) *slot { return &c.slots[1+stripe] }
 
 // A space is the slots of one database.
 type space struct {
 	everything slot
-	tables     []tableSlots
-
-	path string // of the file; "" for a server
 	// number counts the files that the path has led to, see file.go. It is 0 for a
 	// server.
-	number atomic.Int64
-	mu     sync.Mutex
-	file   fs.FileInfo // that the path led to; nil: none
+	number int64
+	tables []tableSlots
+
+	path string // of the file; "" for a server
+	mu   sync.Mutex
+	file os.FileInfo // that the path led to; nil: none
 }
 
 func newSpace(tables []Table) *space {
 	s := &space{tables: make([]tableSlots, len(tables))}
 	for i, t := range tables {
-		s.tables[i].columns = make([]columnSlots, len(t.Columns))
+		s.tables[i] = tableSlots{slots: make([]slot, 2), columns: make([]columnSlots, len(t.Columns))}
+		for j := range t.Columns {
+			s.tables[i].columns[j].slots = make([]slot, 1+stripes)
+		}
 	}
 	return s
 }
 
 // outside puts the answers of a new space in doubt for n programs that run now.
 func (s *space) outside(n int) {
-	for range n {
+	for ; n > 0; n-- {
 		s.everything.doubt()
 	}
 }

@@ -2,8 +2,6 @@ package sqlcache
 
 import (
 	"database/sql/driver"
-	"hash/maphash"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -27,6 +25,7 @@ const (
 
 // A statement is a text with what the plan has about it.
 type statement struct {
+	counts  counters
 	text    string
 	hash    uint64
 	class   class
@@ -34,7 +33,6 @@ type statement struct {
 	planned *Statement
 	groups  [][]int
 	args    int // how many placeholders the text has
-	counts  counters
 }
 
 // classOf reads the first words. A class that is wrong in the direction of
@@ -65,8 +63,8 @@ func classOf(f folded, selectsOnlyRead bool) class {
 	case "INSERT", "UPDATE", "DELETE", "REPLACE", "TRUNCATE", "LOAD", "ANALYZE", "OPTIMIZE", "RENAME":
 		return changes
 	case "CREATE", "DROP", "ALTER":
-		if slices.Contains(f.words, "TEMPORARY") || slices.Contains(f.words, "TEMP") {
-			if slices.Contains(f.words, "TRIGGER") {
+		if oneOf("TEMPORARY", f.words) || oneOf("TEMP", f.words) {
+			if oneOf("TRIGGER", f.words) {
 				return reaches // later writes of the connection write further tables
 			}
 			return unsure
@@ -93,7 +91,7 @@ func classOf(f folded, selectsOnlyRead bool) class {
 		}
 		return changes
 	case "PRAGMA":
-		if slices.Contains(harmlessPragmas, strings.ToLower(word(1))) {
+		if oneOf(strings.ToLower(word(1)), harmlessPragmas) {
 			return reads
 		}
 		return session
@@ -105,9 +103,18 @@ func classOf(f folded, selectsOnlyRead bool) class {
 // file of SQLite: ATTACH, or VACUUM INTO.
 func reachesOut(text string) bool {
 	vacuum := false
-	for word := range strings.FieldsFuncSeq(strings.ToUpper(text), func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) }) {
+	for _, word := range strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r < 0x80 && !isWordByte(byte(r)) }) {
 		vacuum = vacuum || word == "VACUUM"
 		if word == "ATTACH" || vacuum && word == "INTO" {
+			return true
+		}
+	}
+	return false
+}
+
+func oneOf(word string, words []string) bool {
+	for _, w := range words {
+		if w == word {
 			return true
 		}
 	}
@@ -134,8 +141,8 @@ func classOfSet(text string) class {
 // statements remembers the texts that were seen. Reading it neither locks nor
 // allocates; a new text copies the map.
 type statements struct {
-	seed  maphash.Seed
-	known atomic.Pointer[map[string]*statement]
+	hash  hasher
+	known atomic.Value // map[string]*statement
 	mu    sync.Mutex
 }
 
@@ -144,42 +151,39 @@ type statements struct {
 const mostStatements = 4096
 
 func (t *statements) find(c *compiled, text string) *statement {
-	known := t.known.Load()
-	if known != nil {
-		if s := (*known)[text]; s != nil {
-			return s
-		}
+	if s := t.all()[text]; s != nil {
+		return s
 	}
-	s := examine(c, t.seed, text)
+	s := examine(c, t.hash, text)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	known = t.known.Load()
-	size := 0
-	if known != nil {
-		if earlier := (*known)[text]; earlier != nil {
-			return earlier
-		}
-		size = len(*known)
+	known := t.all()
+	if earlier := known[text]; earlier != nil {
+		return earlier
 	}
-	if size >= mostStatements {
+	if len(known) >= mostStatements {
 		s.keep = false
 		return s
 	}
-	next := make(map[string]*statement, size+1)
-	if known != nil {
-		for k, v := range *known {
-			next[k] = v
-		}
+	next := make(map[string]*statement, len(known)+1)
+	for k, v := range known {
+		next[k] = v
 	}
 	next[s.text] = s
-	t.known.Store(&next)
+	t.known.Store(next)
 	return s
 }
 
-func examine(c *compiled, seed maphash.Seed, text string) *statement {
-	text = strings.Clone(text) // the caller's memory may be large
+// all are the texts that were seen. The map does not change.
+func (t *statements) all() map[string]*statement {
+	known, _ := t.known.Load().(map[string]*statement)
+	return known
+}
+
+func examine(c *compiled, h hasher, text string) *statement {
+	text = string([]byte(text)) // the caller's memory may be large
 	f := fold(c.plan.Dialect, text)
-	s := &statement{text: text, hash: maphash.String(seed, text), class: classOf(f, c.plan.SelectsOnlyRead), groups: f.groups}
+	s := &statement{text: text, hash: h.text(text), class: classOf(f, c.plan.SelectsOnlyRead), groups: f.groups}
 	s.args = f.args
 	p := c.byText[f.text]
 	if p == nil || f.odd || f.unbound {
@@ -225,19 +229,19 @@ func (s *statement) readDeps(c *compiled, sp *space, args []driver.NamedValue, d
 	if len(args) != s.args {
 		return nil, false
 	}
-	add := func(sl *slot) { deps = append(deps, dep{sl, sl.load()}) }
-	add(&sp.everything)
+	need := func(sl *slot) { deps = append(deps, dep{sl, sl.load()}) }
+	need(&sp.everything)
 	for _, r := range s.planned.Reads {
 		t := &sp.tables[c.tables[strings.ToLower(r.Table)]]
 		places, column, confined := s.readStripes(c, r, args)
 		if !confined {
-			add(&t.any)
+			need(t.any())
 			continue
 		}
-		add(&t.all)
-		add(&t.columns[column].all)
+		need(t.all())
+		need(t.columns[column].all())
 		for _, p := range places {
-			add(&t.columns[column].values[p])
+			need(t.columns[column].value(p))
 		}
 	}
 	return deps, true
@@ -274,9 +278,9 @@ func (s *statement) writeSlots(c *compiled, sp *space, args []driver.NamedValue)
 			continue // no kept statement reads this table
 		}
 		t := &sp.tables[i]
-		slots = append(slots, &t.any)
+		slots = append(slots, t.any())
 		if len(w.Keys) == 0 {
-			slots = append(slots, &t.all)
+			slots = append(slots, t.all())
 			continue
 		}
 		for ci, col := range c.plan.Tables[i].Columns {
@@ -297,11 +301,11 @@ func (s *statement) columnSlots(w Touch, col Column, cs *columnSlots, args []dri
 		fits := s.values(k, args, func(v driver.Value) {
 			p, ok := writtenStripe(col.Kind, v)
 			known = known && ok
-			slots = append(slots, &cs.values[p])
+			slots = append(slots, cs.value(p))
 		})
 		if known && fits {
 			return slots
 		}
 	}
-	return []*slot{&cs.all}
+	return []*slot{cs.all()}
 }

@@ -16,7 +16,7 @@ type entry struct {
 	values  []driver.Value // the rows, one after the other
 	bytes   int64
 	place   int // in its shard's ring
-	used    atomic.Bool
+	used    uint32
 }
 
 // An entryKey selects candidates; the statement and the arguments decide.
@@ -71,8 +71,8 @@ func (s *store) find(k entryKey, st *statement, args []driver.NamedValue) *entry
 	if e == nil || e.stmt != st || !sameArguments(e.args, args) || !holds(e.deps) {
 		return nil
 	}
-	if !e.used.Load() {
-		e.used.Store(true)
+	if atomic.LoadUint32(&e.used) == 0 {
+		atomic.StoreUint32(&e.used, 1)
 	}
 	return e
 }
@@ -107,12 +107,12 @@ func (sh *shard) evict() {
 			sh.hand = 0
 		}
 		e := sh.ring[sh.hand]
-		if e.used.Load() && holds(e.deps) {
-			e.used.Store(false)
+		if atomic.LoadUint32(&e.used) != 0 && holds(e.deps) {
+			atomic.StoreUint32(&e.used, 0)
 			sh.hand++
 			continue
 		}
-		e.stmt.counts.evicted.Add(1)
+		add(&e.stmt.counts.evicted)
 		sh.remove(e)
 		return
 	}
@@ -135,9 +135,7 @@ func (s *store) clear() {
 	for i := range s.shards {
 		sh := &s.shards[i]
 		sh.mu.Lock()
-		clear(sh.entries)
-		clear(sh.ring)
-		sh.ring, sh.hand, sh.bytes = sh.ring[:0], 0, 0
+		sh.entries, sh.ring, sh.hand, sh.bytes = map[entryKey]*entry{}, nil, 0, 0
 		sh.mu.Unlock()
 	}
 }

@@ -2,8 +2,9 @@ package sqlcache
 
 import (
 	"bytes"
+	"crypto/rand"
 	"database/sql/driver"
-	"hash/maphash"
+	"encoding/binary"
 	"math"
 	"strconv"
 	"time"
@@ -114,7 +115,29 @@ func mix(x uint64) uint64 {
 
 // A hasher makes the keys of entries. Its seed is drawn for each Cache, so that
 // no client can choose arguments that collide.
-type hasher struct{ seed maphash.Seed }
+type hasher struct{ seed uint64 }
+
+func newSeed() uint64 {
+	var b [8]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return uint64(time.Now().UnixNano())
+	}
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+// text hashes a text, eight bytes at a time.
+func (h hasher) text(s string) uint64 {
+	sum := mix(h.seed ^ uint64(len(s)))
+	for ; len(s) >= 8; s = s[8:] {
+		sum = mix(sum ^ (uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+			uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56))
+	}
+	last := uint64(0)
+	for i := 0; i < len(s); i++ {
+		last |= uint64(s[i]) << (8 * uint(i))
+	}
+	return mix(sum ^ last)
+}
 
 // arguments hashes the arguments of a statement. ok is false for a type that
 // the cache does not know; such a statement goes to the database.
@@ -139,9 +162,9 @@ func (h hasher) arguments(sum uint64, args []driver.NamedValue) (_ uint64, ok bo
 				sum = mix(sum + 6)
 			}
 		case string:
-			sum = mix(sum ^ maphash.String(h.seed, v) + 7)
+			sum = mix(sum ^ h.text(v) + 7)
 		case []byte:
-			sum = mix(sum ^ maphash.Bytes(h.seed, v) + 8)
+			sum = mix(sum ^ h.text(string(v)) + 8)
 		case time.Time:
 			sum = mix(sum ^ uint64(v.UnixNano()) + 9)
 		default:
@@ -186,7 +209,7 @@ func sameValue(a, b driver.Value) bool {
 // own copies a value that the driver may use again.
 func own(v driver.Value) driver.Value {
 	if b, ok := v.([]byte); ok && b != nil {
-		return bytes.Clone(b)
+		return append([]byte{}, b...)
 	}
 	return v
 }
@@ -204,5 +227,3 @@ func size(v driver.Value) int64 {
 	}
 	return word + 8
 }
-
-func newSeed() maphash.Seed { return maphash.MakeSeed() }
