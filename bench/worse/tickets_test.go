@@ -148,7 +148,7 @@ func loaded(ctx context.Context, t *testing.T, p *arenasite.Subject) {
 // heldRow returns a connection that the test uses to lock a row.
 func heldRow(ctx context.Context, t *testing.T, p *arenasite.Subject) *sql.Conn {
 	t.Helper()
-	c, err := p.Site().Services["database"].DB.Conn(ctx)
+	c, err := p.Site().Services["database"].DB().Conn(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +178,7 @@ func pooled(ctx context.Context, t *testing.T, p *arenasite.Subject, url string,
 			done <- err
 		}()
 	}
-	db := p.Site().Services["database"].DB
+	db := p.Site().Services["database"].DB()
 	most := 0
 	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		var n int

@@ -241,7 +241,7 @@ func logsLeft(a *namedTarget, dir string) (n int, err error) {
 // restoreLogs turns off the logs that a killed observation left turned on.
 func (r *recovered) restoreLogs(ctx context.Context, w *liveTarget) error {
 	for _, s := range w.Target().Services {
-		db := w.Site().Services[s.Name].DB
+		db := w.Site().Services[s.Name].DB()
 		if db == nil {
 			continue
 		}

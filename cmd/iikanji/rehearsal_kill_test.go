@@ -89,7 +89,7 @@ func TestRehearsalKilled(t *testing.T) {
 	}
 	err = withLiveTarget(t.Context(), &env{Stderr: &lockedBuffer{}, Now: time.Now, Cols: 80}, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 		var n int
-		if err := w.Site().Services["database"].DB.QueryRowContext(ctx, "SELECT count(*) FROM shop.orders").Scan(&n); err != nil || n != 1 {
+		if err := w.Site().Services["database"].DB().QueryRowContext(ctx, "SELECT count(*) FROM shop.orders").Scan(&n); err != nil || n != 1 {
 			t.Errorf("%d rows are left: %v", n, err)
 		}
 		return nil

@@ -125,7 +125,7 @@ func everything(t *testing.T, dir string, site *change.Site) map[string]string {
 	if site == nil {
 		return state
 	}
-	conn, err := site.Services["database"].DB.Conn(t.Context())
+	conn, err := site.Services["database"].DB().Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,11 +280,11 @@ func checksForReal(t *testing.T, dir string, site *change.Site) {
 	bad := filepath.Join(dir, "conf", ".iikanji-bad.cnf")
 	edit(t, bad, "[mysqld]\nno_such_variable = 1\n")
 	defer os.Remove(bad)
-	if err := site.Services["database"].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
+	if err := site.Services["database"].Running.CheckConfig(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_variable") {
 		t.Errorf("a bad setting: %v", err)
 	}
 	edit(t, bad, "no_such_directive;\n")
-	if err := site.Services["nginx"].Check(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_directive") {
+	if err := site.Services["nginx"].Running.CheckConfig(t.Context(), bad); err == nil || !strings.Contains(err.Error(), "no_such_directive") {
 		t.Errorf("a bad directive: %v", err)
 	}
 	public, err := os.ReadFile(filepath.Join(site.Services["nginx"].Public, "assets", "a.txt"))

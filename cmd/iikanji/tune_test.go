@@ -63,7 +63,7 @@ func (tu *tuning) state() map[string]string {
 
 // tables adds the definitions of all tables, without AUTO_INCREMENT counters.
 func (tu *tuning) tables(a *namedTarget, w *liveTarget, state map[string]string) error {
-	conn, err := w.Site().Services["database"].DB.Conn(tu.t.Context())
+	conn, err := w.Site().Services["database"].DB().Conn(tu.t.Context())
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	sites "github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/nginxconf"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
@@ -40,13 +41,13 @@ server { listen 127.0.0.1:1; location / { proxy_pass http://127.0.0.1:2; } } }
 	}
 	return &sites.Site{Roots: []string{dir}, Services: map[string]sites.Service{"nginx": {
 		Config: filepath.Join(dir, "conf/nginx.conf"), Public: filepath.Join(dir, "public"),
-		Check: func(ctx context.Context, path string) error {
+		Checks: true, Running: changetest.Running{OnCheck: func(ctx context.Context, path string) error {
 			out, err := exec.CommandContext(ctx, program, "-t", "-q", "-p", dir, "-c", path, "-e", filepath.Join(dir, "error.log")).CombinedOutput()
 			if err != nil {
 				return fmt.Errorf("%w: %s", err, out)
 			}
 			return nil
-		}}}}
+		}}}}}
 }
 
 // proxied is a configuration that passes all requests to the app.

@@ -29,7 +29,7 @@ func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []
 				return fmt.Errorf("editing the copy of the source: %w", err)
 			}
 		}
-		if err := svc.Build(ctx, dir); err != nil {
+		if err := svc.Running.Build(ctx, dir); err != nil {
 			return fmt.Errorf("the edited source does not compile: %w", err)
 		}
 		_, err := s.RunOwnTests(ctx, svc, source, dir)

@@ -105,9 +105,8 @@ func TestDeadServiceUndo(t *testing.T) {
 	}
 	r.broken = func(int) error { return errors.New("it does not run") }
 	restarts := 0
-	web := r.site.Services["web"]
-	web.Restart = func(context.Context) error { restarts++; return nil }
-	r.site.Services["web"] = web
+	r.site.Services["web"] = Service{Running: acting{reload: r.site.Services["web"].Running.Reload,
+		restart: func(context.Context) error { restarts++; return nil }}}
 	if err := r.Revert(t.Context(), c.ID, "test"); err != nil || restarts != 1 || r.files(t) != before {
 		t.Errorf("%v, %d restarts\n%s", err, restarts, r.files(t))
 	}

@@ -43,7 +43,7 @@ func newRig(t *testing.T) *rig {
 		}
 		return nil
 	}
-	r.h, r.site = h, &Site{Roots: []string{r.dir}, Services: map[string]Service{"web": {Reload: reload}}}
+	r.h, r.site = h, &Site{Roots: []string{r.dir}, Services: map[string]Service{"web": {Running: acting{reload: reload}}}}
 	r.Executor = &Executor{Hands: r.site, Journal: h}
 	return r
 }
@@ -216,10 +216,10 @@ func TestCancelledUndo(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			r.site.Services["web"] = Service{Reload: func(ctx context.Context) error { // as one that waits for an answer
+			r.site.Services["web"] = Service{Running: acting{reload: func(ctx context.Context) error { // as one that waits for an answer
 				cancel()
 				return ctx.Err()
-			}}
+			}}}
 			if err := undo(ctx, r); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}

@@ -151,14 +151,14 @@ func TestScratchOnHost(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	svc.Build = func(_ context.Context, dir string) error {
+	svc.Running = acting{build: func(_ context.Context, dir string) error {
 		main, err := h.Read(filepath.Join(dir, "main.go"))
 		link, e := h.Readlink(filepath.Join(dir, "link"))
 		if err != nil || e != nil || string(main) != "new" || link != "/etc/my.cnf" || strings.Join(list(dir), " ") != "link main.go" {
 			t.Errorf("main.go is %q, link to %q, files %q (%v, %v)", main, link, list(dir), err, e)
 		}
 		return nil
-	}
+	}}
 	edits := []Edit{{Path: "/src/main.go", Old: []byte("old"), New: []byte("new")}, {Path: "/src/gone.go", Old: []byte("x")}}
 	if err := s.Compile(t.Context(), svc, "/src", edits); err != nil {
 		t.Error(err)

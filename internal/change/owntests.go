@@ -236,11 +236,10 @@ func (s *Site) hiddenFolders() []string {
 // processes run as root: root must not run code that the app's account may have written.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
-	if svc.Processes != nil {
-		for _, pid := range svc.Processes() {
-			if info, err := h.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
-				owner, _ = host.OwnerOf(info)
-			}
+	pids, _ := svc.Processes()
+	for _, pid := range pids {
+		if info, err := h.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
+			owner, _ = host.OwnerOf(info)
 		}
 	}
 	if owner.UID == 0 {

@@ -96,7 +96,7 @@ func ownTestsOf(t *testing.T, source, edited string) (r OwnTests, err error) {
 		}
 		return err
 	}
-	if e := s.Compile(t.Context(), Service{Build: build}, source, []Edit{{Path: path, New: []byte(edited)}}); e != nil && err == nil {
+	if e := s.Compile(t.Context(), Service{Running: acting{build: build}}, source, []Edit{{Path: path, New: []byte(edited)}}); e != nil && err == nil {
 		t.Fatal(e)
 	}
 	return r, err

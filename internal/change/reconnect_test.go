@@ -19,11 +19,11 @@ func TestReconnect(t *testing.T) {
 			return func(context.Context) error { done = append(done, how+" "+name); return *err }
 		}
 		var none error
-		s := Service{Restart: note("restart", &none), Reload: note("reload", &none)}
+		is := acting{restart: note("restart", &none), reload: note("reload", &none)}
 		if name == "two" {
-			s.Restart = note("restart", &broken)
+			is.restart = note("restart", &broken)
 		}
-		return s
+		return Service{Running: is}
 	}
 	s := &Site{Services: map[string]Service{"store": svc("store"), "one": svc("one"), "two": svc("two"), "front": svc("front"), "outside": {}}}
 	s.Target.Services = []iikanji.Service{{Name: "store", Role: iikanji.RoleDatabase}, {Name: "one", Role: iikanji.RoleApp}, {Name: "two", Role: iikanji.RoleApp},

@@ -60,13 +60,13 @@ func TestPlanning(t *testing.T) {
 		t.Skip("it is TestSweep's other process")
 	}
 	err := (&Site{}).InScratchFile(Service{}, dir, ".conf", []byte("text"), func(string) error {
-		return (&Site{}).Compile(t.Context(), Service{Build: func(ctx context.Context, _ string) error {
+		return (&Site{}).Compile(t.Context(), Service{Running: acting{build: func(ctx context.Context, _ string) error {
 			if _, err := io.WriteString(os.Stdout, "copied\n"); err != nil {
 				return err
 			}
 			<-ctx.Done()
 			return ctx.Err()
-		}}, filepath.Join(dir, "src"), nil)
+		}}}, filepath.Join(dir, "src"), nil)
 	})
 	t.Errorf("it goes on: %v", err)
 }
@@ -102,7 +102,7 @@ func TestSweep(t *testing.T) {
 	site := &Site{Services: map[string]Service{"app": {Source: src}, "web": {Config: filepath.Join(dir, "web.conf"), DropIn: filepath.Join(dir, "none", "x.conf")}}}
 	plan := func() {
 		t.Helper()
-		if err := (&Site{}).Compile(t.Context(), Service{Build: func(context.Context, string) error { return nil }}, src, nil); err != nil {
+		if err := (&Site{}).Compile(t.Context(), Service{Running: acting{build: func(context.Context, string) error { return nil }}}, src, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := (&Site{}).InScratchFile(Service{}, dir, ".tmp", nil, func(string) error { return nil }); err != nil {
@@ -203,7 +203,7 @@ func TestCompile(t *testing.T) {
 	edits := []Edit{{Path: filepath.Join(src, "main.go"), Old: []byte("package main\n"), New: []byte("edited")},
 		{Path: filepath.Join(src, "lib/lib.go"), Old: []byte("package lib\n")}, {Path: filepath.Join(src, "new.go"), New: []byte("new")}}
 	refusal := errors.New("main.go:1: expected package")
-	err := (&Site{}).Compile(t.Context(), Service{Build: func(_ context.Context, in string) error {
+	err := (&Site{}).Compile(t.Context(), Service{Running: acting{build: func(_ context.Context, in string) error {
 		if filepath.Dir(in) != dir {
 			t.Errorf("the copy lies in %s, want it beside the source", in)
 		}
@@ -219,7 +219,7 @@ func TestCompile(t *testing.T) {
 			}
 		}
 		return refusal
-	}}, src, edits)
+	}}}, src, edits)
 	if !errors.Is(err, refusal) || !strings.Contains(err.Error(), "does not compile") {
 		t.Errorf("%v", err)
 	}

@@ -38,7 +38,8 @@ type Site struct {
 	written writeTimes
 }
 
-// A Service is how a running part of the site is configured and restarted.
+// A Service is a part of the site as data: its files and settings. What can be done with it
+// while it runs is its Running.
 type Service struct {
 	// Host is the HostRef.Name of the host with its files; "" is this machine.
 	Host   string
@@ -77,9 +78,6 @@ type Service struct {
 	// Package is the Go package of the program, relative to Source; "" for the folder
 	// itself.
 	Package string
-	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
-	// output. It changes nothing else.
-	Build func(ctx context.Context, dir string) error
 	// Loads are the folders with the SQL files that the site's initialize loads.
 	Loads []string
 	// Files are the folders with the SQLite files that the app has in use. Originals is
@@ -87,17 +85,48 @@ type Service struct {
 	// there is none.
 	Files     []string
 	Originals string
-	// Check has the service's program read the configuration whose main file is at
+	// What Running can do besides a restart: compile the source, test a configuration, and
+	// load it without downtime.
+	Builds, Checks, Reloads bool
+	// Running is nil for a service of which only the files are known.
+	Running Running
+}
+
+// A Running is a service that runs: what kinds of change ask of it, and how the executor
+// makes it use its files. Arenas and live sites have an implementation each.
+type Running interface {
+	// Restart ends and starts the service, after it has built a source that has changed.
+	// Reload loads the configuration without downtime. Both return once the service answers
+	// with the new configuration.
+	Restart(ctx context.Context) error
+	Reload(ctx context.Context) error
+	// CheckConfig has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
-	Check func(ctx context.Context, path string) error
-	// Processes returns the ids of the service's running root processes on its host;
-	// nil where they are not known, and then nothing is read back from them.
-	Processes func() []int
-	// Reload loads the configuration without downtime, Restart ends and starts the
-	// service. Both return once it answers with the new configuration.
-	Reload, Restart func(ctx context.Context) error
-	// DB is a pool to a database server, with the rights to alter tables.
-	DB *sql.DB
+	CheckConfig(ctx context.Context, path string) error
+	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
+	// output. It changes nothing else.
+	Build(ctx context.Context, dir string) error
+	// Processes are the ids of the running root processes on its host; known is false where
+	// nothing can be read back from them.
+	Processes() (pids []int, known bool)
+	// DB is a pool to a database server, with the rights to alter tables; nil for others.
+	DB() *sql.DB
+}
+
+// Processes are those of Running.
+func (s Service) Processes() (pids []int, known bool) {
+	if s.Running == nil {
+		return nil, false
+	}
+	return s.Running.Processes()
+}
+
+// DB is that of Running; nil for a service that does not run.
+func (s Service) DB() *sql.DB {
+	if s.Running == nil {
+		return nil
+	}
+	return s.Running.DB()
 }
 
 var _ Hands = (*Site)(nil)
@@ -211,13 +240,13 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
 	case iikanji.Reload, iikanji.Restart:
-		svc, ok := s.Services[op.Place]
+		svc := s.Services[op.Place].Running
+		if svc == nil {
+			return fmt.Errorf("no service %q to %s", op.Place, op.Verb)
+		}
 		do := svc.Reload
 		if op.Verb == iikanji.Restart {
 			do = svc.Restart
-		}
-		if !ok || do == nil {
-			return fmt.Errorf("no service %q to %s", op.Place, op.Verb)
 		}
 		if err := do(ctx); err != nil {
 			return fmt.Errorf("%s of %s: %w", op.Verb, op.Place, err)
@@ -238,11 +267,11 @@ func (s *Site) reconnect(ctx context.Context, service string) error {
 		return nil
 	}
 	for _, app := range s.Target.WithRole(iikanji.RoleApp) {
-		restart := s.Services[app.Name].Restart
-		if restart == nil {
+		running := s.Services[app.Name].Running
+		if running == nil {
 			continue
 		}
-		if err := restart(ctx); err != nil {
+		if err := running.Restart(ctx); err != nil {
 			return fmt.Errorf("restart of %s after that of %s: %w", app.Name, service, err)
 		}
 	}

@@ -18,7 +18,7 @@ func (s *Site) SourceOf(service string) (string, error) {
 	if !ok || svc.Source == "" {
 		return "", fmt.Errorf("no service %q with a known source", service)
 	}
-	if svc.Build == nil || svc.Restart == nil {
+	if !svc.Builds {
 		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
 	}
 	h, err := s.On(svc.Host)

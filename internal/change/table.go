@@ -31,7 +31,7 @@ const (
 func (s *Site) onTable(ctx context.Context, place, stmt string) (string, error) {
 	service, rest, _ := strings.Cut(place, "/")
 	schema, table, ok := strings.Cut(rest, ".")
-	db := s.Services[service].DB
+	db := s.Services[service].DB()
 	if !ok || db == nil {
 		return "", fmt.Errorf("%s is not a table of a database", place)
 	}

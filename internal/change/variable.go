@@ -41,7 +41,7 @@ var variableName = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 // value. It is an error if the server sets another value than the statement's (a
 // bound, a step): a restart with the configuration file would give another one.
 func (s *Site) onVariable(ctx context.Context, service, name, stmt string) (string, error) {
-	db := s.Services[service].DB
+	db := s.Services[service].DB()
 	if db == nil || !variableName.MatchString(name) {
 		return "", fmt.Errorf("%s is not a variable of a database", VariablePlace(service, name))
 	}

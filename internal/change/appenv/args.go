@@ -96,11 +96,11 @@ const reservedConnections = 5
 // databases.
 func (w *wanted) affordable(ctx context.Context, s *change.Site) error {
 	for name, svc := range s.Services {
-		if w.Pool == 0 || svc.DB == nil {
+		if w.Pool == 0 || svc.DB() == nil {
 			continue
 		}
 		var most int
-		if err := svc.DB.QueryRowContext(ctx, "SELECT @@GLOBAL.max_connections").Scan(&most); err != nil {
+		if err := svc.DB().QueryRowContext(ctx, "SELECT @@GLOBAL.max_connections").Scan(&most); err != nil {
 			return fmt.Errorf("asking %s how many connections it takes: %w", name, err)
 		}
 		if w.Pool > most-reservedConnections {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -112,8 +113,10 @@ func bringUp(t *testing.T) (site *change.Site, url string) {
 	return &change.Site{
 		Roots:  []string{p.Conf, p.Webapp},
 		Target: iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: p.Service("database").Socket}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}},
-		Services: map[string]change.Service{"app": {Processes: func() []int { return s.Groups()["app"] }, EnvFile: s.EnvFile("app"), Env: s.Env("app"), Source: s.Source("app"), Build: s.Builder("app"),
-			Restart: func(ctx context.Context) error { return s.RestartFor(ctx, "app") }}},
+		Services: map[string]change.Service{"app": {EnvFile: s.EnvFile("app"), Env: s.Env("app"), Source: s.Source("app"), Builds: true, Running: changetest.Running{
+			PIDs:      func() []int { return s.Groups()["app"] },
+			OnBuild:   func(ctx context.Context, dir string) error { return s.TryBuild(ctx, "app", dir) },
+			OnRestart: func(ctx context.Context) error { return s.Refresh(ctx, "app") }}}},
 	}, p.URL()
 }
 

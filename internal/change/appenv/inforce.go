@@ -22,7 +22,8 @@ func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool
 	if !ok {
 		return fmt.Errorf("no service %q", c.Target)
 	}
-	if svc.EnvFile == "" || svc.Processes == nil {
+	pids, known := svc.Processes()
+	if svc.EnvFile == "" || !known {
 		return nil
 	}
 	file, err := s.RealPlace(svc.Host, svc.EnvFile)
@@ -40,19 +41,18 @@ func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool
 				wanted[name] = value
 			}
 		}
-		wrong = append(wrong, environmentInForce(s, svc, wanted))
+		wrong = append(wrong, environmentInForce(s, svc.Host, pids, wanted))
 	}
 	return errors.Join(wrong...)
 }
 
 // environmentInForce compares variables with the environment with which each
 // running process of the service was started.
-func environmentInForce(s *change.Site, svc change.Service, wanted map[string]string) error {
-	h, err := s.On(svc.Host)
+func environmentInForce(s *change.Site, on string, pids []int, wanted map[string]string) error {
+	h, err := s.On(on)
 	if err != nil {
 		return err
 	}
-	pids := svc.Processes()
 	if len(pids) == 0 {
 		return errors.New("the service has no running process to read its environment from")
 	}

@@ -83,7 +83,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	if !dsn && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 {
 		return &source{}, nil
 	}
-	if svc.Source == "" || svc.Build == nil {
+	if svc.Source == "" || !svc.Builds {
 		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn))
 	}
 	src, err := readSource(s, svc.Host, svc.Source)

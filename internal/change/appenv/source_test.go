@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -33,7 +34,7 @@ func sourceSite(t *testing.T, files map[string]string, env ...string) *change.Si
 	return &change.Site{
 		Roots:    []string{dir},
 		Target:   iikanji.Target{Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Socket: "/run/db.sock"}}},
-		Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Env: env, Source: source, Build: compile}},
+		Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Env: env, Source: source, Builds: true, Running: changetest.Running{OnBuild: compile}}},
 	}
 }
 

@@ -114,10 +114,11 @@ func (a *App) Open(dir string) *change.Site {
 	in := &App{Dir: dir, Env: a.Env, Start: a.Start}
 	if len(a.Start) > 0 {
 		return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
-			EnvFile: in.EnvFile(), ArgsFile: in.ArgsFile(), Env: in.Env, Restart: in.askRestart, Processes: in.processes}}}
+			EnvFile: in.EnvFile(), ArgsFile: in.ArgsFile(), Env: in.Env, Running: Running{OnRestart: in.askRestart, PIDs: in.processes}}}}
 	}
 	return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{Service: {
-		Source: in.Source(""), EnvFile: in.EnvFile(), Env: in.Env, Build: in.build, Restart: in.askRestart}}}
+		Source: in.Source(""), EnvFile: in.EnvFile(), Env: in.Env,
+		Builds: true, Running: Running{OnBuild: in.build, OnRestart: in.askRestart}}}}
 }
 
 // State returns the source and setup in the App's folder, and the program's

@@ -175,22 +175,29 @@ func (d *deadly) step() {
 	}
 }
 
-// judging adds a step to each function that checks a plan: the scratch copy
-// exists at that time.
+// judging adds a step to the checks of a plan: the scratch copy exists at that time.
 func (d *deadly) judging(s *change.Site) {
-	deadly := func(judge func(context.Context, string) error) func(context.Context, string) error {
-		if judge == nil {
-			return nil
-		}
-		return func(ctx context.Context, path string) error {
-			d.step()
-			return judge(ctx, path)
-		}
-	}
 	for name, svc := range s.Services {
-		svc.Check, svc.Build = deadly(svc.Check), deadly(svc.Build)
-		s.Services[name] = svc
+		if svc.Running != nil {
+			svc.Running = deadlyRunning{svc.Running, d}
+			s.Services[name] = svc
+		}
 	}
+}
+
+type deadlyRunning struct {
+	change.Running
+	*deadly
+}
+
+func (r deadlyRunning) CheckConfig(ctx context.Context, path string) error {
+	r.step()
+	return r.Running.CheckConfig(ctx, path)
+}
+
+func (r deadlyRunning) Build(ctx context.Context, dir string) error {
+	r.step()
+	return r.Running.Build(ctx, dir)
 }
 
 type deadlyHands struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause/all"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
@@ -61,7 +62,7 @@ func TestAdviceIsPlanned(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "schema.sql"), []byte(parts["schema.sql"]), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"database": {DB: db, Loads: []string{dir}}}}
+			site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"database": {Running: changetest.Running{Pool: db}, Loads: []string{dir}}}}
 			for _, r := range advised(t, db, parts["query.sql"], parts["expect"]) {
 				acts[r.Args["act"]+" "+r.Args["index"]]++
 				for _, r := range []iikanji.Remedy{r, change.IntoSchemaFile(r)} {

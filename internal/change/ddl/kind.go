@@ -51,7 +51,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (c *ii
 	if slices.Contains(systemSchemas, strings.ToLower(schema)) {
 		return nil, fmt.Errorf("schema %s is the server's own, and is not changed", schema)
 	}
-	db := s.Services[r.Target].DB
+	db := s.Services[r.Target].DB()
 	if db == nil {
 		return nil, fmt.Errorf("no database %q", r.Target)
 	}

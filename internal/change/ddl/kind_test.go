@@ -68,7 +68,7 @@ func newTestSite(t *testing.T) *testSite {
 }
 
 func (s *testSite) open(string) *change.Site {
-	return &change.Site{Services: map[string]change.Service{"database": {DB: s.db}}}
+	return &change.Site{Services: map[string]change.Service{"database": {Running: changetest.Running{Pool: s.db}}}}
 }
 
 // state returns SHOW CREATE TABLE of every table.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -70,7 +71,7 @@ func TestScratchUnlogged(t *testing.T) {
 	if _, err := db.ExecContext(t.Context(), schema); err != nil {
 		t.Fatal(err)
 	}
-	site := &change.Site{Services: map[string]change.Service{"database": {DB: db}}}
+	site := &change.Site{Services: map[string]change.Service{"database": {Running: changetest.Running{Pool: db}}}}
 	c, err := change.Plan(t.Context(), site, remedy("add index", "cond", "columns", "jia, id"))
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ const maxVetLines = 8
 // prove compiles the copy and runs go vet on it. Complaints of go vet that the source
 // before the rewrite has, too, do not count.
 func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir string) error {
-	if err := svc.Build(ctx, dir); err != nil {
+	if err := svc.Running.Build(ctx, dir); err != nil {
 		if ctx.Err() != nil {
 			return err
 		}

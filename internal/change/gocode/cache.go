@@ -105,8 +105,8 @@ func onlyProcess(s *change.Site, service string) error {
 	if s.Target.Bench.Resets {
 		return &UnsafeError{"the data is put back before each run past the app"}
 	}
-	if p := s.Services[service].Processes; p != nil && len(p()) > 1 {
-		return &UnsafeError{fmt.Sprintf("the app has %d processes", len(p()))}
+	if pids, _ := s.Services[service].Processes(); len(pids) > 1 {
+		return &UnsafeError{fmt.Sprintf("the app has %d processes", len(pids))}
 	}
 	return nil
 }

@@ -114,7 +114,7 @@ func newCachedApp(t *testing.T) cachedApp {
 // site is the site with a database besides the app.
 func (a cachedApp) site() *change.Site {
 	s := a.Open(a.Dir)
-	s.Services["database"] = change.Service{DB: a.db}
+	s.Services["database"] = change.Service{Running: changetest.Running{Pool: a.db}}
 	s.Target.Services = []iikanji.Service{{Name: changetest.Service, Role: iikanji.RoleApp, Engine: iikanji.EngineGo},
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Schema: "site"}}
 	return s
@@ -200,7 +200,7 @@ func (a cachedApp) unsafe(t *testing.T) {
 		}, nil, "the app worker may write"},
 		"a reset": {func(s *change.Site) { s.Target.Bench.Resets = true }, nil, "put back before each run"},
 		"several processes": {func(s *change.Site) {
-			edit(s, func(x *change.Service) { x.Processes = func() []int { return []int{1, 2} } })
+			edit(s, func(x *change.Service) { x.Running = listed(x.Running, 1, 2) })
 		}, nil, "2 processes"},
 		"no database": {func(s *change.Site) { delete(s.Services, "database") }, nil, "no MySQL or MariaDB"},
 		"two databases": {func(s *change.Site) {
@@ -243,6 +243,13 @@ func edit(s *change.Site, how func(*change.Service)) {
 	svc := s.Services[changetest.Service]
 	how(&svc)
 	s.Services[changetest.Service] = svc
+}
+
+// listed is what runs, as the processes of certain ids.
+func listed(is change.Running, pids ...int) change.Running {
+	r, _ := is.(changetest.Running)
+	r.PIDs = func() []int { return pids }
+	return r
 }
 
 // applyCache plans the cache of one statement and applies it. Its history is below dir.

@@ -95,10 +95,7 @@ func onlyWriter(ctx context.Context, h host.Host, app change.Service, folders, f
 			known[real] = true
 		}
 	}
-	var own []int
-	if app.Processes != nil {
-		own = app.Processes()
-	}
+	own, _ := app.Processes()
 	ids, err := hostproc.IDs(h)
 	if err != nil {
 		return err

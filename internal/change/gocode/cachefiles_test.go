@@ -136,11 +136,13 @@ func (a fileApp) site(t *testing.T) *change.Site {
 	s.Target.Services = []iikanji.Service{{Name: changetest.Service, Role: iikanji.RoleApp, Engine: iikanji.EngineGo},
 		{Name: "files", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite}}
 	edit(s, func(x *change.Service) {
-		x.Processes = func() []int {
+		is := x.Running.(changetest.Running)
+		is.PIDs = func() []int {
 			body, _ := os.ReadFile(a.Path("app.pid"))
 			pid, _ := strconv.Atoi(string(body))
 			return []int{pid}
 		}
+		x.Running = is
 	})
 	return s
 }
@@ -267,7 +269,7 @@ func TestOnlyWriter(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := func(pids ...int) change.Service {
-		return change.Service{Processes: func() []int { return pids }}
+		return change.Service{Running: listed(nil, pids...)}
 	}
 	for name, c := range map[string]struct {
 		app   change.Service

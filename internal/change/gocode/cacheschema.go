@@ -18,7 +18,7 @@ func cacheSchema(ctx context.Context, s *change.Site) (*cacheplan.Schema, error)
 	var name string
 	var db *sql.DB
 	for _, svc := range s.Target.Services {
-		if pool := s.Services[svc.Name].DB; pool != nil && svc.Engine.MySQLFamily() {
+		if pool := s.Services[svc.Name].DB(); pool != nil && svc.Engine.MySQLFamily() {
 			if db != nil {
 				return nil, &UnsafeError{"there are several databases"}
 			}

@@ -200,7 +200,7 @@ func TestDefect(t *testing.T) {
 	a := newTestApp(t)
 	site := a.Open(a.Dir)
 	svc := site.Services[changetest.Service]
-	svc.Build = func(context.Context, string) error { return errors.New("undefined: x") }
+	svc.Running = changetest.Running{OnBuild: func(context.Context, string) error { return errors.New("undefined: x") }}
 	site.Services[changetest.Service] = svc
 	var defect *DefectError
 	if _, err := change.Plan(t.Context(), site, once); !errors.As(err, &defect) || !strings.Contains(err.Error(), "a defect of iikanji") || len(defect.Hints()) == 0 {
@@ -217,7 +217,7 @@ func TestDefect(t *testing.T) {
 	write(wrong, bad)
 	good := filepath.Join(t.TempDir(), "good")
 	write(good, strings.Replace(bad, `"x"`, "1", 1))
-	builds := change.Service{Build: func(context.Context, string) error { return nil }}
+	builds := change.Service{Running: changetest.Running{OnBuild: func(context.Context, string) error { return nil }}}
 	for source, want := range map[string]bool{good: true, wrong: false} {
 		err := (&task{args: &fixArgs{}, copy: change.SourceCopy{Source: source}}).prove(t.Context(), host.Local{}, builds, wrong)
 		if got := errors.As(err, &defect); got != want || want && !strings.Contains(err.Error(), "Printf") {

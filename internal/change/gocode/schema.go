@@ -24,7 +24,7 @@ func liveSchema(ctx context.Context, s *change.Site) (rewrite.Facts, error) {
 		if svc := s.Services[name]; len(svc.Files) > 0 {
 			known = append(known, fileTables(ctx, s, name, svc)...)
 		}
-		if s.Services[name].DB == nil {
+		if s.Services[name].DB() == nil {
 			continue
 		}
 		more, err := tables(ctx, s, name)
@@ -58,7 +58,7 @@ func fileTables(ctx context.Context, s *change.Site, name string, svc change.Ser
 // tables are the facts about the tables of a database service: of the target's
 // schema, or of the connection's own.
 func tables(ctx context.Context, s *change.Site, name string) (known []iikanji.Fact, err error) {
-	db := s.Services[name].DB
+	db := s.Services[name].DB()
 	srv, err := facts.Connect(ctx, db, schemaLimit)
 	if err != nil {
 		return nil, err

@@ -209,7 +209,7 @@ func (t *task) wrapped(svc change.Service, source string, added goapp.Addition) 
 		if err := errors.Join(c.Write(h, dir, edited), c.Add(h, dir, added)); err != nil {
 			return err
 		}
-		if err := svc.Build(t.Ctx, dir); err != nil {
+		if err := svc.Running.Build(t.Ctx, dir); err != nil {
 			return fmt.Errorf("the app that drops pages does not compile: %w", err)
 		}
 		return nil

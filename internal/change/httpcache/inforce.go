@@ -39,14 +39,14 @@ func (k Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, _ 
 // source was written.
 func startedWith(s *change.Site, service string, c *iikanji.Change) error {
 	svc := s.Services[service]
-	if svc.Processes == nil {
+	pids, known := svc.Processes()
+	if !known {
 		return nil
 	}
 	h, err := s.On(svc.Host)
 	if err != nil {
 		return err
 	}
-	pids := svc.Processes()
 	if svc.EnableFile != "" {
 		if _, err := h.Lstat(svc.EnableFile); errors.Is(err, fs.ErrNotExist) && len(pids) == 0 {
 			return nil // the change stopped it

@@ -110,7 +110,7 @@ func (t *task) find(engine iikanji.Engine, named string) error {
 		return fmt.Errorf("service %q is on another host than nginx", t.cacheName)
 	case t.cache.Address == "" || !isTCP(t.cache.Address):
 		return fmt.Errorf("service %q: the address that it listens on is not known", t.cacheName)
-	case t.cache.Restart == nil:
+	case t.cache.Running == nil:
 		return fmt.Errorf("service %q cannot be restarted", t.cacheName)
 	}
 	return nil

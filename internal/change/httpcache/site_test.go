@@ -247,11 +247,11 @@ func (s *testSite) open(dir string) *change.Site {
 		return nil
 	}
 	return &change.Site{Roots: []string{filepath.Join(dir, "conf")}, Services: map[string]change.Service{
-		"nginx": {Config: filepath.Join(dir, "conf/nginx.conf"), Processes: s.masters,
-			Check: func(ctx context.Context, path string) error {
+		"nginx": {Config: filepath.Join(dir, "conf/nginx.conf"), Checks: true, Reloads: true, Running: changetest.Running{PIDs: s.masters,
+			OnCheck: func(ctx context.Context, path string) error {
 				return run(ctx, "nginx", append([]string{"-t", "-q"}, s.args(path)...)...)
 			},
-			Reload: func(ctx context.Context) error {
+			OnReload: func(ctx context.Context) error {
 				before, err := s.workers()
 				if err == nil {
 					err = run(ctx, "nginx", append([]string{"-s", "reload"}, s.args("conf/nginx.conf")...)...)
@@ -260,16 +260,16 @@ func (s *testSite) open(dir string) *change.Site {
 					return err
 				}
 				return servertest.Eventually(func() error { return s.replaced(before) })
-			}},
+			}}},
 		"pages": {Engine: iikanji.EngineVarnish, Address: s.cacheAddress(), Memory: 16 << 20,
-			Config: filepath.Join(dir, "conf/pages.vcl"), EnableFile: s.enableFile(), Restart: s.askRestart,
-			Check: func(ctx context.Context, path string) error {
-				return run(ctx, "varnishd", append([]string{"-C", "-j", "none", "-f", path}, s.options...)...)
-			}},
+			Config: filepath.Join(dir, "conf/pages.vcl"), EnableFile: s.enableFile(), Checks: true, Running: changetest.Running{OnRestart: s.askRestart,
+				OnCheck: func(ctx context.Context, path string) error {
+					return run(ctx, "varnishd", append([]string{"-C", "-j", "none", "-f", path}, s.options...)...)
+				}}},
 	}}
 }
 
-// masters is nginx's root process, as change.Service.Processes.
+// masters is nginx's root process, as changetest.Running.PIDs.
 func (s *testSite) masters() []int {
 	text, err := os.ReadFile(filepath.Join(s.dir, "nginx.pid"))
 	if err != nil {

@@ -89,7 +89,7 @@ func (a *varnish) plan(t *task) error {
 	if err := t.find(iikanji.EngineVarnish, a.Service); err != nil {
 		return err
 	}
-	if t.cache.Config == "" || t.cache.Check == nil {
+	if t.cache.Config == "" || !t.cache.Checks {
 		return fmt.Errorf("service %q has no VCL that can be tested", t.cacheName)
 	}
 	p, vcl, err := a.program(t)
@@ -215,7 +215,7 @@ func (a *varnish) write(t *task, p *program, old []byte) error {
 		return nil
 	}
 	return t.Site.InScratchFile(t.cache, filepath.Dir(t.cache.Config), ".vcl", []byte(vcl), func(path string) error {
-		if err := t.cache.Check(t.Ctx, path); err != nil {
+		if err := t.cache.Running.CheckConfig(t.Ctx, path); err != nil {
 			return fmt.Errorf("varnishd refuses the VCL: %w", err)
 		}
 		return nil

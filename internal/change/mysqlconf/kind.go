@@ -27,18 +27,18 @@ func (Kind) Name() string { return "mysqlconf" }
 // Plan implements change.Kind.
 func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	svc := s.Services[r.Target]
-	if svc.DropIn == "" || svc.DB == nil || svc.Check == nil {
+	if svc.DropIn == "" || svc.DB() == nil || !svc.Checks {
 		return nil, fmt.Errorf("no database %q with a file for further settings", r.Target)
 	}
 	_, args, err := match(r)
 	if err != nil {
 		return nil, err
 	}
-	now, err := variables(ctx, svc.DB)
+	now, err := variables(ctx, svc.DB())
 	if err != nil {
 		return nil, err
 	}
-	told, err := traits(ctx, svc.DB)
+	told, err := traits(ctx, svc.DB())
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err := test(ctx, s, svc, edited); err != nil {
 		return nil, err
 	}
-	byName, err := accountsByName(ctx, svc.DB, wanted)
+	byName, err := accountsByName(ctx, svc.DB(), wanted)
 	if err != nil {
 		return nil, err
 	}
@@ -138,10 +138,10 @@ func shown(is, value string) string {
 // another file may have overridden them.
 func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all bool) error {
 	svc := s.Services[c.Target]
-	if svc.DB == nil {
+	if svc.DB() == nil {
 		return fmt.Errorf("no database %q", c.Target)
 	}
-	now, err := variables(ctx, svc.DB)
+	now, err := variables(ctx, svc.DB())
 	if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 // the running server does not read at a restart (it reads only "*.cnf").
 func test(ctx context.Context, s *change.Site, svc change.Service, edited []byte) error {
 	return s.InScratchFile(svc, filepath.Dir(svc.DropIn), ".tmp", edited, func(path string) error {
-		if err := svc.Check(ctx, path); err != nil {
+		if err := svc.Running.CheckConfig(ctx, path); err != nil {
 			return fmt.Errorf("the server refuses the settings: %w", err)
 		}
 		return nil

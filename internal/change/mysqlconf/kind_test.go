@@ -143,7 +143,7 @@ func TestLive(t *testing.T) {
 	if s.pid() != pid {
 		t.Error("the server was restarted")
 	}
-	if err := site.Services["database"].Restart(t.Context()); err != nil {
+	if err := site.Services["database"].Running.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	holds(values, "restarted")
@@ -159,7 +159,7 @@ func TestLive(t *testing.T) {
 	if err := (Kind{}).InForce(t.Context(), site, c, true); err == nil || !strings.Contains(err.Error(), "table_definition_cache is") {
 		t.Errorf("in force although undone: %v", err)
 	}
-	if err := site.Services["database"].Restart(t.Context()); err != nil {
+	if err := site.Services["database"].Running.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	holds(before, "undone and restarted")
@@ -232,7 +232,7 @@ func TestBinlogOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := s.open(s.dir)
-	if err := site.Services["database"].Restart(t.Context()); err != nil {
+	if err := site.Services["database"].Running.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	drop := "DELETE FROM mysql.global_priv WHERE User <> '' AND Host NOT IN ('', '%', 'localhost', '127.0.0.1', '::1')" // the installer's account of this machine's name

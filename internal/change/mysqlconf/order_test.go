@@ -91,7 +91,7 @@ func TestLostSetting(t *testing.T) {
 	if err := site.ReadBack(t.Context(), c, false); !errors.As(err, &lost) {
 		t.Errorf("overridden since: %v", err)
 	}
-	if err := svc.Restart(t.Context()); err != nil {
+	if err := svc.Running.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := site.ReadBack(t.Context(), c, true); err == nil || !strings.Contains(err.Error(), "thread_cache_size is 7") || !strings.Contains(err.Error(), own) {

@@ -121,8 +121,9 @@ func (s *testSite) pid() int {
 func (s *testSite) open(dir string) *change.Site {
 	conf := filepath.Join(dir, "conf.d")
 	svc := change.Service{
-		Config: filepath.Join(dir, "my.cnf"), DropIn: filepath.Join(conf, "zz-iikanji.cnf"), DB: s.db,
-		Check: func(ctx context.Context, path string) error {
+		Config: filepath.Join(dir, "my.cnf"), DropIn: filepath.Join(conf, "zz-iikanji.cnf"), Checks: true}
+	svc.Running = changetest.Running{Pool: s.db,
+		OnCheck: func(ctx context.Context, path string) error {
 			out, err := exec.CommandContext(ctx, program, "--defaults-file="+path, "--user=root", "--datadir="+dir+"/data", "--tmpdir="+dir+"/tmp", "--help", "--verbose").CombinedOutput()
 			if i := strings.Index(string(out), "[ERROR]"); i >= 0 {
 				line, _, _ := strings.Cut(string(out[i:]), "\n")
@@ -130,7 +131,7 @@ func (s *testSite) open(dir string) *change.Site {
 			}
 			return err
 		},
-		Restart: func(ctx context.Context) error {
+		OnRestart: func(ctx context.Context) error {
 			pid := s.pid()
 			if pid > 0 {
 				if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 )
 
 // TestLogIsConfined: only access logs that exist are opened. A plan does not
@@ -64,7 +65,7 @@ func TestSocketIsConfined(t *testing.T) {
 	if err := plan(database); err != nil {
 		t.Errorf("the app's: %v", err)
 	}
-	site.Services["app"] = change.Service{DB: new(sql.DB)}
+	site.Services["app"] = change.Service{Running: changetest.Running{Pool: new(sql.DB)}}
 	if err := plan(database); err == nil || !strings.Contains(err.Error(), "not one of the target's") {
 		t.Errorf("a database's: %v", err)
 	}

@@ -179,7 +179,7 @@ func TestGrammar(t *testing.T) {
 		}
 		site := s.open(dir)
 		svc := site.Services["nginx"]
-		if err := svc.Check(t.Context(), svc.Config); err != nil {
+		if err := svc.Running.CheckConfig(t.Context(), svc.Config); err != nil {
 			t.Fatalf("seed %d: the grammar made what nginx refuses: %v\n%s", seed, err, w.files["nginx.conf"])
 		}
 		i := int(seed) % len(acts)
@@ -223,7 +223,7 @@ func (s *testSite) undoes(t *testing.T, seed uint64, site *change.Site, r iikanj
 	}
 	perform(c.Do)
 	svc := site.Services["nginx"]
-	if err := svc.Check(t.Context(), svc.Config); err != nil {
+	if err := svc.Running.CheckConfig(t.Context(), svc.Config); err != nil {
 		t.Errorf("seed %d: nginx takes the copy but not the files: %v\n%s", seed, err, change.Diff(c))
 	}
 	if again, err := change.Plan(t.Context(), site, r); !errors.Is(err, change.ErrNothing) {

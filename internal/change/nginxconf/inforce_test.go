@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
@@ -55,8 +56,10 @@ func TestReadBackReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	svc := site.Services["nginx"]
-	reload := svc.Reload
-	svc.Reload = func(context.Context) error { return nil }
+	is := svc.Running.(changetest.Running)
+	deaf := is
+	deaf.OnReload = func(context.Context) error { return nil }
+	svc.Running = deaf
 	site.Services["nginx"] = svc
 	id, x := plan(remedy("gzip"))
 	err = x.Apply(t.Context(), id)
@@ -66,7 +69,7 @@ func TestReadBackReload(t *testing.T) {
 	if after, err := s.state(); err != nil || after != before {
 		t.Errorf("after the undo: %v\n%s", err, after)
 	}
-	svc.Reload = reload
+	svc.Running = is
 	site.Services["nginx"] = svc
 	id, _ = plan(remedy("gzip"))
 	if err := x.Apply(t.Context(), id); err != nil {
@@ -90,7 +93,7 @@ func TestReadBackAnotherFile(t *testing.T) {
 	if err := os.WriteFile(later, []byte("server { listen unix:"+s.dir+"/z.sock; tcp_nopush off; }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := site.Services["nginx"].Reload(t.Context()); err != nil {
+	if err := site.Services["nginx"].Running.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	err := x.ReadBack(t.Context(), id)

@@ -140,13 +140,12 @@ func (s *testSite) open(dir string) *change.Site {
 		return nil
 	}
 	svc := change.Service{
-		Public:    filepath.Join(dir, "public"),
-		Config:    filepath.Join(dir, "conf/nginx.conf"),
-		Processes: s.masters,
-		Check: func(ctx context.Context, path string) error {
+		Public: filepath.Join(dir, "public"), Config: filepath.Join(dir, "conf/nginx.conf"), Checks: true, Reloads: true}
+	svc.Running = changetest.Running{PIDs: s.masters,
+		OnCheck: func(ctx context.Context, path string) error {
 			return run(ctx, append([]string{"-t", "-q"}, s.args(path)...)...)
 		},
-		Reload: func(ctx context.Context) error {
+		OnReload: func(ctx context.Context) error {
 			before, err := s.workers()
 			if err != nil {
 				return err
@@ -161,7 +160,7 @@ func (s *testSite) open(dir string) *change.Site {
 	return &change.Site{Target: target, Roots: []string{filepath.Join(dir, "conf"), filepath.Join(dir, "public")}, Services: map[string]change.Service{"nginx": svc}}
 }
 
-// masters is nginx's root process, as change.Service.Processes.
+// masters is nginx's root process, as changetest.Running.PIDs.
 func (s *testSite) masters() []int {
 	text, err := os.ReadFile(filepath.Join(s.dir, "nginx.pid"))
 	if err != nil {

@@ -73,7 +73,7 @@ func (t *task) usable(sock string) error {
 // other than a database, or is in the folders of the target's files.
 func (t *task) isTargets(sock string) error {
 	for _, svc := range t.Site.Target.Services {
-		if svc.Socket == sock && svc.Host == t.Svc.Host && svc.Name != t.Name && t.Site.Services[svc.Name].DB == nil {
+		if svc.Socket == sock && svc.Host == t.Svc.Host && svc.Name != t.Name && t.Site.Services[svc.Name].DB() == nil {
 			return nil
 		}
 	}

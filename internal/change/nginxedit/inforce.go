@@ -31,7 +31,7 @@ func InForce(ctx context.Context, s *change.Site, service string, c *iikanji.Cha
 	if !ok {
 		return fmt.Errorf("no service %q", service)
 	}
-	if svc.Processes == nil {
+	if _, known := svc.Processes(); !known {
 		return nil
 	}
 	h, err := s.On(svc.Host)
@@ -53,7 +53,8 @@ func InForce(ctx context.Context, s *change.Site, service string, c *iikanji.Cha
 
 // running is InForce at one time.
 func running(s *change.Site, h host.Host, svc change.Service, c *iikanji.Change, want Workers) error {
-	master, workers, err := processes(h, svc.Processes())
+	pids, _ := svc.Processes()
+	master, workers, err := processes(h, pids)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -39,7 +40,7 @@ func TestInForceFake(t *testing.T) {
 	process(13, 10, 500, "nginx: cache manager process", "1024")
 	process(14, 1, 500, "nginx: worker process", "1024") // of another master
 	site := &change.Site{Hosts: map[string]host.Host{"": fake}, Roots: []string{"/conf"},
-		Services: map[string]change.Service{"web": {Config: "/conf/nginx.conf", Processes: func() []int { return []int{10} }}}}
+		Services: map[string]change.Service{"web": {Config: "/conf/nginx.conf", Running: changetest.Running{PIDs: func() []int { return []int{10} }}}}}
 	c := &iikanji.Change{Kind: "nginxconf", Target: "web", Do: []iikanji.Op{{Verb: iikanji.Write, Place: "/conf/nginx.conf", Body: "b"}}}
 	if err := site.Perform(t.Context(), c.Do[0]); err != nil {
 		t.Fatal(err)

@@ -116,7 +116,7 @@ func (t *Plan) edits() []change.Edit {
 func (t *Plan) test() error {
 	defer t.removeScratch()
 	return t.Site.InScratchFile(t.Svc, filepath.Dir(t.Svc.Config), ".conf", []byte(t.Flat()), func(path string) error {
-		if err := t.Svc.Check(t.Ctx, path); err != nil {
+		if err := t.Svc.Running.CheckConfig(t.Ctx, path); err != nil {
 			return fmt.Errorf("nginx refuses the edited configuration: %w", err)
 		}
 		return nil

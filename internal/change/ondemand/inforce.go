@@ -17,14 +17,15 @@ func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool
 	if !ok {
 		return fmt.Errorf("no service %q", c.Target)
 	}
-	if c.Remedy == nil || svc.Processes == nil {
+	pids, known := svc.Processes()
+	if c.Remedy == nil || !known {
 		return nil
 	}
 	_, want, err := match(*c.Remedy)
 	if err != nil {
 		return err
 	}
-	switch runs := len(svc.Processes()) > 0; {
+	switch runs := len(pids) > 0; {
 	case runs && want.Run == "off":
 		return fmt.Errorf("service %q runs, and was ended", c.Target)
 	case !runs && want.Run == "on":

@@ -36,7 +36,7 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	if !ok {
 		return nil, fmt.Errorf("no service %q", r.Target)
 	}
-	if svc.EnableFile == "" || svc.Restart == nil {
+	if svc.EnableFile == "" || svc.Running == nil {
 		return nil, fmt.Errorf("service %q: %w", r.Target, errAlways)
 	}
 	old, err := s.ReadOld(svc.Host, svc.EnableFile)

@@ -32,8 +32,8 @@ func siteIn(dir string) *change.Site {
 		return os.WriteFile(filepath.Join(dir, "runs"), fmt.Appendln(nil, err == nil), 0o644)
 	}
 	return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{
-		"queue": {EnableFile: enable, Restart: restart},
-		"app":   {Restart: restart},
+		"queue": {EnableFile: enable, Running: changetest.Running{OnRestart: restart}},
+		"app":   {Running: changetest.Running{OnRestart: restart}},
 	}}
 }
 
@@ -53,7 +53,7 @@ func prepared(t *testing.T, run string) string {
 			t.Fatal(err)
 		}
 	}
-	if err := siteIn(dir).Services["queue"].Restart(t.Context()); err != nil {
+	if err := siteIn(dir).Services["queue"].Running.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -133,7 +133,7 @@ func TestInForce(t *testing.T) {
 			r := remedy("queue", run)
 			site := siteIn(t.TempDir())
 			svc := site.Services["queue"]
-			svc.Processes = func() []int { return pids }
+			svc.Running = changetest.Running{PIDs: func() []int { return pids }}
 			site.Services["queue"] = svc
 			err := site.ReadBack(t.Context(), &iikanji.Change{Kind: "ondemand", Target: "queue", Remedy: &r}, false)
 			if wrong := (len(pids) > 0) != (run == "on"); (err != nil) != wrong {

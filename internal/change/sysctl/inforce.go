@@ -80,10 +80,10 @@ func variablesInForce(h host.Host, wanted map[string]string) error {
 // limitsInForce compares limits with those of each running process of a service,
 // soft and hard: both are set from the file.
 func limitsInForce(h host.Host, svc change.Service, wanted map[string]string) error {
-	if svc.Processes == nil {
+	pids, known := svc.Processes()
+	if !known {
 		return nil
 	}
-	pids := svc.Processes()
 	if len(pids) == 0 {
 		return errors.New("the service has no running process to read its limits from")
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
@@ -63,8 +64,8 @@ func TestLimitsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })
-	site := &change.Site{Roots: []string{s.dir}, Services: map[string]change.Service{"app": {LimitsFile: filepath.Join(s.dir, "limits.conf"), Restart: s.restart,
-		Processes: func() []int { return []int{s.child.Process.Pid} }}}}
+	site := &change.Site{Roots: []string{s.dir}, Services: map[string]change.Service{"app": {LimitsFile: filepath.Join(s.dir, "limits.conf"), Running: changetest.Running{
+		OnRestart: s.restart, PIDs: func() []int { return []int{s.child.Process.Pid} }}}}}
 	x := &change.Executor{Hands: site, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}}}
 	plan := func() iikanji.ChangeID {
 		c, err := change.Plan(t.Context(), site, iikanji.Remedy{Kind: "sysctl", Target: "app", Args: map[string]string{"act": "limits", "nofile": "2345"}})

@@ -140,7 +140,7 @@ func TestConformanceLimits(t *testing.T) {
 		Dir: dir,
 		Open: func(dir string) *change.Site {
 			return &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {LimitsFile: file,
-				Restart: func(ctx context.Context) error { return restart(ctx, dir) }}}}
+				Running: changetest.Running{OnRestart: func(ctx context.Context) error { return restart(ctx, dir) }}}}}
 		},
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}}, // the test's process may have more
 		Remedies: map[string]iikanji.Remedy{"nofile": {Kind: "sysctl", Target: "app", Args: map[string]string{"act": "limits", "nofile": "1234"}}},
@@ -220,7 +220,7 @@ func TestHostile(t *testing.T) {
 	dir := t.TempDir()
 	s := &change.Site{Roots: []string{dir, procSys}, Services: map[string]change.Service{
 		"host": {DropIn: filepath.Join(dir, "60.conf")},
-		"app":  {LimitsFile: filepath.Join(dir, "app.conf"), Restart: func(context.Context) error { return nil }},
+		"app":  {LimitsFile: filepath.Join(dir, "app.conf"), Running: changetest.Running{}},
 	}}
 	for _, c := range []struct {
 		target string

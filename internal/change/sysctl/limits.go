@@ -17,7 +17,7 @@ import (
 
 // plan sets limits of a service's process.
 func (a *limitArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
-	if svc.LimitsFile == "" || svc.Restart == nil {
+	if svc.LimitsFile == "" || svc.Running == nil {
 		return fmt.Errorf("service %q has no file of limits", c.Target)
 	}
 	h, err := s.On(svc.Host)

@@ -1,7 +1,6 @@
 package sysctl
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -51,7 +51,7 @@ func TestHardLimit(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := &change.Site{Hosts: map[string]host.Host{"": fake}, Roots: []string{"/conf"}, Services: map[string]change.Service{
-			"app": {LimitsFile: "/conf/app.conf", Restart: func(context.Context) error { return nil }}}}
+			"app": {LimitsFile: "/conf/app.conf", Running: changetest.Running{}}}}
 		args := map[string]string{"act": "limits"}
 		for name, v := range map[string]string{"nofile": c.nofile, "core": c.core} {
 			if v != "" {

@@ -23,7 +23,7 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, _ bo
 	if !ok {
 		return fmt.Errorf("no service %q", c.Target)
 	}
-	if c.Remedy == nil || svc.Processes == nil {
+	if _, known := svc.Processes(); c.Remedy == nil || !known {
 		return nil
 	}
 	_, w, err := match(*c.Remedy)

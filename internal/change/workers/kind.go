@@ -97,10 +97,7 @@ func (t *task) read() (err error) {
 
 // running reads how the processes of a service run.
 func running(h host.Host, svc change.Service) (*appserver.Setup, error) {
-	if svc.Processes == nil {
-		return nil, errNoProcess
-	}
-	pids := svc.Processes()
+	pids, _ := svc.Processes()
 	if len(pids) == 0 {
 		return nil, errNoProcess
 	}

@@ -91,7 +91,7 @@ func TestNodeInOneProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := node(t, dir, "app.js")
-	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Processes: func() []int { return []int{cmd} }}}}
+	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Running: changetest.Running{PIDs: func() []int { return []int{cmd} }}}}}
 	var none *NoPlaceError
 	if c, err := change.Plan(t.Context(), site, iikanji.Remedy{Kind: "workers", Target: "app", Args: map[string]string{"workers": "2"}}); !errors.As(err, &none) || !errors.Is(err, change.ErrNoDiff) {
 		t.Errorf("planned %+v, %v", c, err)
@@ -115,7 +115,7 @@ func TestNodeCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Processes: func() []int { return []int{pid} }}}}
+	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {EnvFile: filepath.Join(dir, "app.env"), Running: changetest.Running{PIDs: func() []int { return []int{pid} }}}}}
 	c, err := change.Plan(t.Context(), site, iikanji.Remedy{Kind: "workers", Target: "app", Args: map[string]string{"workers": strconv.Itoa(3)}})
 	if err != nil || len(c.Do) != 2 || c.Do[0].Body != header+"APP_WORKERS=3\n" {
 		t.Errorf("planned %+v, %v", c, err)

@@ -58,7 +58,7 @@ func (t *task) connections(ctx context.Context) error {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.site.Services)) {
-		db := t.site.Services[name].DB
+		db := t.site.Services[name].DB()
 		if db == nil {
 			continue
 		}

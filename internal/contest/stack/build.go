@@ -121,21 +121,22 @@ func (s *Stack) programMissing(svc *arena.Service) bool {
 	return err == nil && path == s.places.Service(svc.Name).Binary && s.missing(filepath.Join(binDir, svc.Name))
 }
 
-// Builder returns the trial build of a service, nil if it has no build command.
-// It compiles a copy of the source in dir with the settings of the real build. A Go
-// program is not linked, which takes as long as compiling an app: what only the linker
-// sees, as a missing main, fails the real build, which leaves the running service as it
-// is. Another build command runs as it is, and its program is deleted. If the source
-// does not build, the error is a *process.BuildError.
-func (s *Stack) Builder(service string) func(ctx context.Context, dir string) error {
+// Builds reports whether a service has a build command.
+func (s *Stack) Builds(service string) bool {
 	svc := s.arena.Service(service)
-	if svc == nil || len(svc.Build) == 0 {
-		return nil
-	}
-	return func(ctx context.Context, dir string) error { return s.tryBuild(ctx, svc, dir) }
+	return svc != nil && len(svc.Build) > 0
 }
 
-func (s *Stack) tryBuild(ctx context.Context, svc *arena.Service, dir string) error {
+// TryBuild compiles a copy of a service's source in dir with the settings of the real
+// build. A Go program is not linked, which takes as long as compiling an app: what only the
+// linker sees, as a missing main, fails the real build, which leaves the running service as
+// it is. Another build command runs as it is, and its program is deleted. If the source
+// does not build, the error is a *process.BuildError.
+func (s *Stack) TryBuild(ctx context.Context, service, dir string) error {
+	svc, err := s.find(service)
+	if err != nil {
+		return fmt.Errorf("trying to build %w", err)
+	}
 	s.checks.Lock()
 	defer s.checks.Unlock()
 	f := s.dir

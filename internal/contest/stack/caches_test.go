@@ -110,10 +110,10 @@ func TestCaches(t *testing.T) {
 		must(t, os.WriteFile(bad, []byte("vcl 4.1;\nbackend default none of it;\n"), 0o644))
 		defer os.Remove(bad)
 		var refused *ConfigError
-		if err := s.Checker("front")(t.Context(), bad); !errors.As(err, &refused) || !strings.Contains(strings.Join(refused.Lines, "\n"), "none") {
+		if err := s.CheckConfig(t.Context(), "front", bad); !errors.As(err, &refused) || !strings.Contains(strings.Join(refused.Lines, "\n"), "none") {
 			t.Errorf("error: %v", err)
 		}
-		must(t, s.Checker("front")(t.Context(), p.Service("front").Config))
+		must(t, s.CheckConfig(t.Context(), "front", p.Service("front").Config))
 	})
 }
 
@@ -126,7 +126,7 @@ func cachesRestart(t *testing.T, s *Stack) {
 	say(t, "tcp", sessions, "SET k x\r\n", "+OK")
 	say(t, "tcp", orders, "SET k x\r\n", "+OK")
 	for _, name := range []string{"pages", "parts", "sessions", "orders", "front"} {
-		must(t, s.RestartFor(t.Context(), name))
+		must(t, s.Refresh(t.Context(), name))
 	}
 	if got := say(t, "tcp", pages, "get k\r\n", "END"); got != "END\n" {
 		t.Errorf("memcached after a restart: %q", got)
@@ -144,14 +144,14 @@ func cacheOnDemand(t *testing.T, s *Stack) {
 	file, address := s.EnableFile("spare"), s.Places().Service("spare").Address
 	for text, want := range map[string]string{"": "67108864", "mebibytes = 32\n": "33554432"} {
 		writeForTest(t, file, text)
-		must(t, s.RestartFor(t.Context(), "spare"))
+		must(t, s.Refresh(t.Context(), "spare"))
 		if got := say(t, "tcp", address, "stats settings\r\n", "END"); !strings.Contains(got, "STAT maxbytes "+want+"\n") {
 			t.Errorf("%q: the limit of memcached:\n%s", text, got)
 		}
 	}
 	for _, bad := range []string{"mebibytes = 0\n", "mebibytes = 1 -l 0.0.0.0\n", "mebibytes = 99999999999\n"} {
 		writeForTest(t, file, bad)
-		if err := s.RestartFor(t.Context(), "spare"); err == nil || !strings.Contains(err.Error(), file+":1: ") {
+		if err := s.Refresh(t.Context(), "spare"); err == nil || !strings.Contains(err.Error(), file+":1: ") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -159,7 +159,7 @@ func cacheOnDemand(t *testing.T, s *Stack) {
 		t.Error("a bad line took the running cache down")
 	}
 	must(t, os.Remove(file))
-	must(t, s.RestartFor(t.Context(), "spare"))
+	must(t, s.Refresh(t.Context(), "spare"))
 	if len(s.Groups()["spare"]) != 0 {
 		t.Error("without the file the cache still runs")
 	}

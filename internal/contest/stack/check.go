@@ -29,21 +29,24 @@ const (
 	checkDir      = "check"  // in tmp/
 )
 
-// Checker returns the test of a candidate for a service's configuration, nil if
-// there is none. The candidate is the file at path: for a MariaDB it replaces the
-// drop-in that only iikanji writes, for other services the main configuration.
-// The error of a bad candidate is a *ConfigError.
-func (s *Stack) Checker(service string) func(ctx context.Context, path string) error {
+// Checks reports whether the configuration of a service can be tested.
+func (s *Stack) Checks(service string) bool {
 	svc := s.arena.Service(service)
-	switch {
-	case svc == nil:
-		return nil
-	case engineOf(svc).check != nil:
-		return func(ctx context.Context, path string) error { return engineOf(svc).check(s, ctx, svc, path) }
-	case len(svc.Check) > 0:
-		return func(ctx context.Context, path string) error { return s.checkFile(ctx, svc, path) }
+	return svc != nil && (engineOf(svc).check != nil || len(svc.Check) > 0)
+}
+
+// CheckConfig tests a candidate for a service's configuration. The candidate is the file at
+// path: for a MariaDB it replaces the drop-in that only iikanji writes, for other services
+// the main configuration. The error of a bad candidate is a *ConfigError.
+func (s *Stack) CheckConfig(ctx context.Context, service, path string) error {
+	svc, err := s.find(service)
+	if err != nil {
+		return fmt.Errorf("testing %w", err)
 	}
-	return nil
+	if check := engineOf(svc).check; check != nil {
+		return check(s, ctx, svc, path)
+	}
+	return s.checkFile(ctx, svc, path)
 }
 
 // testConfig tests a service's configuration with the service's program.

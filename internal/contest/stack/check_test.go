@@ -53,7 +53,7 @@ func TestCheckDatabase(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			writeForTest(t, candidate, c.text)
-			err := s.Checker(database)(t.Context(), candidate)
+			err := s.CheckConfig(t.Context(), database, candidate)
 			leavesNothing(t, s)
 			var config *ConfigError
 			if c.says == nil && err != nil || c.says != nil && !errors.As(err, &config) {
@@ -76,7 +76,7 @@ func TestCheckDatabase(t *testing.T) {
 	// The second database starts with the limits of the real one.
 	writeForTest(t, s.LimitsFile(database), "nofile = 1024\n")
 	writeForTest(t, candidate, "[mysqld]\nmax_connections = 9000\n")
-	must(t, s.Checker(database)(t.Context(), candidate))
+	must(t, s.CheckConfig(t.Context(), database, candidate))
 	if log, err := s.dir.read(logDir, checkDatabaseLog); err != nil || !strings.Contains(string(log), "max_open_files to more than 1024 ") {
 		t.Errorf("%v; its log:\n%s", err, log)
 	}
@@ -84,11 +84,11 @@ func TestCheckDatabase(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	writeForTest(t, candidate, "[mysqld]\n")
-	if err := s.Checker(database)(ctx, candidate); !errors.Is(err, context.Canceled) {
+	if err := s.CheckConfig(ctx, database, candidate); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	leavesNothing(t, s)
-	if err := s.Checker(database)(t.Context(), filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
+	if err := s.CheckConfig(t.Context(), database, filepath.Join(dir, "none")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error: %v", err)
 	}
 	leavesNothing(t, s)
@@ -103,17 +103,17 @@ func TestCheckNginx(t *testing.T) {
 	for _, mode := range []os.FileMode{0o644, 0o600} { // only the calling user may read the second one
 		must(t, os.WriteFile(candidate, conf, mode))
 		must(t, os.Chmod(candidate, mode))
-		must(t, s.Checker(nginx)(t.Context(), candidate))
+		must(t, s.CheckConfig(t.Context(), nginx, candidate))
 		must(t, os.WriteFile(candidate, []byte("events {}\nhttp { no_such_directive on; }\n"), mode))
 		var config *ConfigError
-		err := s.Checker(nginx)(t.Context(), candidate)
+		err := s.CheckConfig(t.Context(), nginx, candidate)
 		if !errors.As(err, &config) || config.Path != candidate || !strings.Contains(err.Error(), "no_such_directive") || !strings.Contains(err.Error(), candidate+":2") {
 			t.Errorf("mode %v: %v", mode, err)
 		}
 	}
 	must(t, os.Remove(candidate))
 	leavesNothing(t, s)
-	if err := s.Checker(nginx)(t.Context(), candidate); !errors.Is(err, os.ErrNotExist) {
+	if err := s.CheckConfig(t.Context(), nginx, candidate); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("error: %v", err)
 	}
 }
@@ -124,11 +124,11 @@ func TestBuildIn(t *testing.T) {
 	must(t, os.CopyFS(dir, os.DirFS(s.Source(app))))
 	was, err := os.Stat(s.dir.path(binDir, "app"))
 	must(t, err)
-	must(t, s.Builder(app)(t.Context(), dir))
+	must(t, s.TryBuild(t.Context(), app, dir))
 	leavesNothing(t, s)
 	must(t, os.WriteFile(filepath.Join(dir, "further.go"), []byte("package main\n\nfunc f() int { return \"\" }\n"), 0o644))
 	var build *process.BuildError
-	err = s.Builder(app)(t.Context(), dir)
+	err = s.TryBuild(t.Context(), app, dir)
 	if !errors.As(err, &build) || build.Source != dir || !slices.ContainsFunc(build.Lines, func(l string) bool { return strings.HasPrefix(l, "./further.go:3:") }) {
 		t.Errorf("error: %v", err)
 	}
@@ -147,7 +147,7 @@ func TestBuildLinksNothing(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { must(t, os.WriteFile(main, good, 0o644)) })
 	must(t, os.WriteFile(main, []byte(strings.Replace(string(good), "func main()", "func entry()", 1)), 0o644))
-	must(t, s.Builder(app)(t.Context(), s.Source(app)))
+	must(t, s.TryBuild(t.Context(), app, s.Source(app)))
 	leavesNothing(t, s)
 	var build *process.BuildError
 	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) || !strings.Contains(err.Error(), "function main is undeclared") {
@@ -158,7 +158,7 @@ func TestBuildLinksNothing(t *testing.T) {
 	}
 	must(t, os.WriteFile(main, good, 0o644))
 	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-no-such-flag"))
-	must(t, s.Builder(app)(t.Context(), s.Source(app)))
+	must(t, s.TryBuild(t.Context(), app, s.Source(app)))
 	if err := s.Rebuild(t.Context(), app); !errors.As(err, &build) {
 		t.Errorf("the linker takes an unknown flag: the test proves nothing: %v", err)
 	}

@@ -145,14 +145,14 @@ func TestLimitsRefused(t *testing.T) {
 	}
 }
 
-// TestRestartFor asserts that the app is built if and only if its source has changed.
-func TestRestartFor(t *testing.T) {
+// TestRefresh asserts that the app is built if and only if its source has changed.
+func TestRefresh(t *testing.T) {
 	l := &lines{}
 	s := bring(t, tiny(), Options{Dir: shared(t), Progress: l.say})
 	l.all = nil
 	before := s.Groups()
 	for _, service := range []string{app, nginx} {
-		must(t, s.RestartFor(t.Context(), service))
+		must(t, s.Refresh(t.Context(), service))
 	}
 	if l.has("building") || s.Groups()[app][0] == before[app][0] || s.Groups()[nginx][0] == before[nginx][0] {
 		t.Errorf("an unchanged source: %v, processes %v, were %v", l.all, s.Groups(), before)
@@ -162,13 +162,13 @@ func TestRestartFor(t *testing.T) {
 	must(t, err)
 	t.Cleanup(func() { _ = os.WriteFile(file, old, 0o644) })
 	must(t, os.WriteFile(file, []byte(strings.Replace(string(old), `greeting = "hello"`, `greeting = "good day"`, 1)), 0o644))
-	must(t, s.RestartFor(t.Context(), app))
+	must(t, s.Refresh(t.Context(), app))
 	if got := page(t, s.Places().URL()); got != "good day 3" {
 		t.Errorf("page: %q", got)
 	}
 	must(t, os.WriteFile(file, append(old, "\nfunc"...), 0o644))
 	var build *process.BuildError
-	if err := s.RestartFor(t.Context(), app); !errors.As(err, &build) {
+	if err := s.Refresh(t.Context(), app); !errors.As(err, &build) {
 		t.Errorf("error: %v", err)
 	}
 	if got := page(t, s.Places().URL()); got != "good day 3" {

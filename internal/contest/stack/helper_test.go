@@ -54,7 +54,7 @@ func upAndWait(dir string) error {
 		return err
 	}
 	for os.Getenv(checkVariable) != "" && ctx.Err() == nil {
-		if err := s.Checker(database)(ctx, os.DevNull); err != nil {
+		if err := s.CheckConfig(ctx, database, os.DevNull); err != nil {
 			return err
 		}
 	}

@@ -59,9 +59,9 @@ func (s *Stack) restart(ctx context.Context, svc *arena.Service) error {
 	return err
 }
 
-// RestartFor restarts one service so that it uses the current contents of its
+// Refresh restarts one service so that it uses the current contents of its
 // files: a source that differs from that of the last build is built first.
-func (s *Stack) RestartFor(ctx context.Context, service string) error {
+func (s *Stack) Refresh(ctx context.Context, service string) error {
 	s.act.Lock()
 	defer s.act.Unlock()
 	svc, err := s.find(service)

@@ -30,7 +30,7 @@ func envFile(service string) string { return service + ".env" }
 func (s *Stack) EnvFile(service string) string { return s.dir.path(confDir, envFile(service)) }
 
 // EnableFile is the file that starts a service on demand: while it exists, the
-// service runs. [Stack.RestartFor] obeys after it was written or removed, and so
+// service runs. [Stack.Refresh] obeys after it was written or removed, and so
 // does the next Up. Its line "mebibytes = N" limits the data of a cache that declares no
 // limit.
 func (s *Stack) EnableFile(service string) string {

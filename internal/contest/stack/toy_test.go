@@ -146,7 +146,7 @@ func (up toyUp) target(t *testing.T, s *Stack) {
 func (up toyUp) restarts(t *testing.T, s *Stack) {
 	for _, name := range toyProcesses {
 		before := s.Groups()
-		must(t, s.RestartFor(t.Context(), name))
+		must(t, s.Refresh(t.Context(), name))
 		for other, pids := range s.Groups() {
 			if same := pids[0] == before[other][0]; same == (other == name) {
 				t.Errorf("after a restart of %s the process of %s is the same: %v", name, other, same)
@@ -182,20 +182,20 @@ func (up toyUp) builds(t *testing.T, s *Stack) {
 	must(t, err)
 	must(t, os.WriteFile(file, append([]byte("sub {\n"), good...), 0o644))
 	var build *process.BuildError
-	if err := s.RestartFor(t.Context(), "waiter"); !errors.As(err, &build) || build.Service != "waiter" || !strings.Contains(err.Error(), "waiter.pl") {
+	if err := s.Refresh(t.Context(), "waiter"); !errors.As(err, &build) || build.Service != "waiter" || !strings.Contains(err.Error(), "waiter.pl") {
 		t.Errorf("error: %v", err)
 	}
 	up.answers(t, s)
 	must(t, os.WriteFile(file, []byte(strings.Replace(string(good), "$ENV{GREETING} .", "'edited' .", 1)), 0o644))
-	must(t, s.Builder("waiter")(t.Context(), s.Source("waiter")))
-	must(t, s.RestartFor(t.Context(), "waiter"))
+	must(t, s.TryBuild(t.Context(), "waiter", s.Source("waiter")))
+	must(t, s.Refresh(t.Context(), "waiter"))
 	if got := page(t, s.Places().URL()+"/table/2"); got != "edited /table/2" {
 		t.Errorf("page of the edited source: %q", got)
 	}
 	must(t, os.WriteFile(file, good, 0o644))
-	must(t, s.RestartFor(t.Context(), "waiter"))
+	must(t, s.Refresh(t.Context(), "waiter"))
 	for _, name := range []string{"larder", "ledger", "door"} {
-		if s.Builder(name) != nil {
+		if s.Builds(name) {
 			t.Errorf("%s has a build", name)
 		}
 	}
@@ -204,18 +204,18 @@ func (up toyUp) builds(t *testing.T, s *Stack) {
 // onDemand starts and ends the cache by its enable file.
 func (up toyUp) onDemand(t *testing.T, s *Stack) {
 	p := s.Places().Service("icebox")
-	must(t, s.RestartFor(t.Context(), "icebox"))
+	must(t, s.Refresh(t.Context(), "icebox"))
 	if s.Groups()["icebox"] != nil {
 		t.Fatal("it runs without its file")
 	}
 	must(t, os.WriteFile(s.EnvFile("icebox"), []byte("MUTE=1\n"), 0o644))
 	must(t, os.WriteFile(s.EnableFile("icebox"), nil, 0o644))
 	var slow *NotReadyError
-	if err := s.RestartFor(t.Context(), "icebox"); !errors.As(err, &slow) || slow.Service != "icebox" {
+	if err := s.Refresh(t.Context(), "icebox"); !errors.As(err, &slow) || slow.Service != "icebox" {
 		t.Errorf("a cache that does not answer is ready: %v", err)
 	}
 	must(t, os.Remove(s.EnvFile("icebox")))
-	must(t, s.RestartFor(t.Context(), "icebox"))
+	must(t, s.Refresh(t.Context(), "icebox"))
 	if got := touch(t, p.Address); got != "TOUCHED 1" {
 		t.Errorf("the cache answers %q", got)
 	}
@@ -223,7 +223,7 @@ func (up toyUp) onDemand(t *testing.T, s *Stack) {
 		t.Errorf("it is not listed: %v", s.Groups())
 	}
 	must(t, os.Remove(s.EnableFile("icebox")))
-	must(t, s.RestartFor(t.Context(), "icebox"))
+	must(t, s.Refresh(t.Context(), "icebox"))
 	if c, err := net.Dial("tcp", p.Address); err == nil {
 		_ = c.Close()
 		t.Error("it still runs without its file")

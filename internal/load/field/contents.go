@@ -18,7 +18,7 @@ func (f *Field) contents(ctx context.Context) (map[string]string, error) {
 	sums := map[string]string{}
 	databases := f.Subject.Target().WithRole(iikanji.RoleDatabase)
 	for _, s := range databases {
-		db := f.Subject.Site().Services[s.Name].DB
+		db := f.Subject.Site().Services[s.Name].DB()
 		if db == nil {
 			continue
 		}

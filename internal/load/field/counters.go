@@ -18,7 +18,7 @@ func countersOf(s Subject) counters {
 	var cs counters
 	site := s.Site()
 	for _, d := range s.Target().WithRole(iikanji.RoleDatabase) {
-		if db := site.Services[d.Name].DB; db != nil {
+		if db := site.Services[d.Name].DB(); db != nil {
 			cs = append(cs, namedCounter{d.Name, &observe.Counter{DB: db}})
 		}
 	}

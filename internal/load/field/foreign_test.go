@@ -111,7 +111,7 @@ func onTrial(t *testing.T, f *Field, acts *change.Executor, c *iikanji.Change) i
 func definitionOf(t *testing.T, l *library) string {
 	t.Helper()
 	var name, text string
-	if err := l.Site().Services[shelves].DB.QueryRowContext(t.Context(), "SHOW CREATE TABLE book").Scan(&name, &text); err != nil {
+	if err := l.Site().Services[shelves].DB().QueryRowContext(t.Context(), "SHOW CREATE TABLE book").Scan(&name, &text); err != nil {
 		t.Fatal(err)
 	}
 	return text

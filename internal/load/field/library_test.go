@@ -23,6 +23,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
@@ -145,7 +146,7 @@ func openLibrary(t *testing.T) *library {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	l.site = &change.Site{Target: l.Target(), Services: map[string]change.Service{shelves: {DB: db}, deskEast: {}, deskWest: {}}}
+	l.site = &change.Site{Target: l.Target(), Services: map[string]change.Service{shelves: {Running: changetest.Running{Pool: db}}, deskEast: {}, deskWest: {}}}
 	for _, name := range []string{deskEast, deskWest} {
 		if err := l.Restart(t.Context(), name); err != nil {
 			t.Fatal(err)

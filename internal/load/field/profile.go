@@ -60,7 +60,7 @@ func (f *Field) profilersOn(ctx context.Context) (off func() error, err error) {
 // profiler adds the probe of one app.
 func (f *Field) profiler(ctx context.Context, x *change.Executor, service, socket string) error {
 	svc := f.Subject.Site().Services[service]
-	if svc.Source == "" || svc.Host != "" || svc.Restart == nil || svc.Build == nil {
+	if svc.Source == "" || svc.Host != "" || !svc.Builds {
 		return nil
 	}
 	source, err := filepath.EvalSymlinks(svc.Source)

@@ -14,7 +14,7 @@ import (
 // executes is chosen. ok is false if this does not identify one file.
 func (f *Field) WhichFile(ctx context.Context, refused *change.WhichFileError) (r iikanji.Remedy, ok bool, err error) {
 	service, _ := f.Subject.Target().Service(refused.Service)
-	slow, db := service.LogPath("slow"), f.Subject.Site().Services[service.Name].DB
+	slow, db := service.LogPath("slow"), f.Subject.Site().Services[service.Name].DB()
 	if slow == "" || db == nil {
 		return iikanji.Remedy{}, false, nil
 	}

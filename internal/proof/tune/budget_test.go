@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
@@ -23,7 +24,7 @@ func TestCalibrateRestarts(t *testing.T) {
 	tu.Site.Services = map[string]change.Service{}
 	for name, role := range map[string]iikanji.Role{"front": iikanji.RoleWeb, "go": iikanji.RoleApp, "rust": iikanji.RoleApp, "store": iikanji.RoleDatabase} {
 		tu.Site.Target.Services = append(tu.Site.Target.Services, iikanji.Service{Name: name, Role: role})
-		tu.Site.Services[name] = change.Service{Reload: count("reload " + name), Restart: count("restart " + name)}
+		tu.Site.Services[name] = change.Service{Reloads: true, Running: changetest.Running{OnReload: count("reload " + name), OnRestart: count("restart " + name)}}
 	}
 	m.at = func(run int) {
 		if run > 2*int(search.CalibrationPairs.Value()) {

@@ -96,9 +96,9 @@ func (r *runner) restartForRun(ctx context.Context) error {
 		has := site.Services[s.Name]
 		op := iikanji.Op{Host: has.Host, Place: s.Name}
 		switch {
-		case s.Role == iikanji.RoleApp && has.Restart != nil:
+		case s.Role == iikanji.RoleApp && has.Running != nil:
 			op.Verb = iikanji.Restart
-		case s.Role == iikanji.RoleWeb && has.Reload != nil:
+		case s.Role == iikanji.RoleWeb && has.Reloads:
 			op.Verb = iikanji.Reload
 		default:
 			continue

@@ -144,7 +144,7 @@ func (s *toy) Groups() map[string][]int   { return nil }
 func (s *toy) Kill(context.Context) error { return nil }
 func (s *toy) Deaths() *field.Deaths      { return &s.deaths }
 func (s *toy) Restart(ctx context.Context, service string) error {
-	return s.site.Services[service].Restart(ctx)
+	return s.site.Services[service].Running.Restart(ctx)
 }
 func (s *toy) Refresh(ctx context.Context, service string) error { return s.Restart(ctx, service) }
 

@@ -29,31 +29,45 @@ func Of(ctx context.Context, s *stack.Stack) (_ *change.Site, closeAll func() er
 	for name, svc := range site.Services {
 		declared := s.Arena().Service(name)
 		svc.Engine, svc.Address, svc.Memory = declared.Engine, p.Service(name).Address, declared.Memory
-		if declared.IsProcess() {
-			svc.Processes = func() []int { return s.Groups()[name] }
-			svc.LimitsFile = s.LimitsFile(name)
-			svc.Restart = func(ctx context.Context) error { return s.RestartFor(ctx, name) }
-			svc.Check, svc.Build = s.Checker(name), s.Builder(name)
-		}
+		is := running{stack: s, service: name}
 		if declared.Role == iikanji.RoleApp {
 			svc.EnvFile, svc.Env = s.EnvFile(name), s.Env(name)
 		}
 		if declared.OnDemand {
 			svc.EnableFile = s.EnableFile(name)
 		}
-		if s.Reloads(name) {
-			svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, name) }
-		}
 		if _, runs := site.Target.Service(name); runs && declared.Engine.MySQLFamily() {
-			if svc.DB, err = openDatabase(ctx, p.Service(name)); err != nil {
+			if is.db, err = openDatabase(ctx, p.Service(name)); err != nil {
 				return nil, nil, errors.Join(err, closeAll())
 			}
-			pools = append(pools, svc.DB)
+			pools = append(pools, is.db)
+		}
+		if declared.IsProcess() {
+			svc.LimitsFile = s.LimitsFile(name)
+			svc.Running, svc.Builds, svc.Checks, svc.Reloads = is, s.Builds(name), s.Checks(name), s.Reloads(name)
 		}
 		site.Services[name] = svc
 	}
 	return site, closeAll, nil
 }
+
+// running implements change.Running for a process of a stack.
+type running struct {
+	stack   *stack.Stack
+	service string
+	db      *sql.DB
+}
+
+func (r running) Restart(ctx context.Context) error { return r.stack.Refresh(ctx, r.service) }
+func (r running) Reload(ctx context.Context) error  { return r.stack.Reload(ctx, r.service) }
+func (r running) CheckConfig(ctx context.Context, path string) error {
+	return r.stack.CheckConfig(ctx, r.service, path)
+}
+func (r running) Build(ctx context.Context, dir string) error {
+	return r.stack.TryBuild(ctx, r.service, dir)
+}
+func (r running) Processes() ([]int, bool) { return r.stack.Groups()[r.service], true }
+func (r running) DB() *sql.DB              { return r.db }
 
 // openDatabase is a pool to one of the stack's databases as the user that runs
 // this process: by the socket, with every right. It pings the server once. No

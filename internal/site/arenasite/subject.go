@@ -79,7 +79,7 @@ func (s *Subject) Restart(ctx context.Context, service string) error {
 
 // Refresh implements field.Subject.
 func (s *Subject) Refresh(ctx context.Context, service string) error {
-	return s.Stack.RestartFor(ctx, service)
+	return s.Stack.Refresh(ctx, service)
 }
 
 // Deaths implements field.Subject.

@@ -20,7 +20,7 @@ func (d *round) databases(ctx context.Context) {
 		if !s.Engine.MySQLFamily() {
 			continue
 		}
-		db := d.s.Site().Services[s.Name].DB
+		db := d.s.Site().Services[s.Name].DB()
 		var account, version, schema string
 		if err := db.QueryRowContext(ctx, "SELECT CURRENT_USER(), VERSION(), COALESCE(DATABASE(), '')").Scan(&account, &version, &schema); err != nil {
 			d.bad(Failed, s.Name, "account", "correct database.user and database.password", "%v", err)
@@ -74,7 +74,7 @@ func grant(account string) string {
 // tables counts the tables of a schema; -1 after a failed check.
 func (d *round) tables(ctx context.Context, service, schema string) int {
 	n := 0
-	row := d.s.Site().Services[service].DB.QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?", schema)
+	row := d.s.Site().Services[service].DB().QueryRowContext(ctx, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ?", schema)
 	if err := row.Scan(&n); err != nil {
 		d.bad(Failed, service, "schema", "correct database.schema", "%v", err)
 		return -1

@@ -268,7 +268,7 @@ func (d *round) sources(ctx context.Context) {
 			continue
 		}
 		svc := d.s.Site().Services[s.Name]
-		if svc.Build == nil {
+		if !svc.Builds {
 			d.bad(Warning, s.Name, "build", "fill in app.build if the source is compiled", "no command builds the program: source edits take effect with a restart alone")
 			continue
 		}
@@ -276,7 +276,7 @@ func (d *round) sources(ctx context.Context) {
 			d.bad(Failed, s.Name, "build", "install Go, or add its bin folder to PATH", "the go command is not in PATH")
 			continue
 		}
-		if err := svc.Build(ctx, s.App.Source); err != nil {
+		if err := svc.Running.Build(ctx, s.App.Source); err != nil {
 			d.bad(Failed, s.Name, "build", "correct app.source and app.package, or give app.build", "%v", err)
 			continue
 		}

@@ -247,7 +247,7 @@ func inOwnFile(t *testing.T, ctx context.Context, s *Subject, conf string) {
 	connections := func(want string) {
 		t.Helper()
 		var variable, now string
-		if err := s.Site().Services[name].DB.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'max_connections'").Scan(&variable, &now); err != nil || now != want {
+		if err := s.Site().Services[name].DB().QueryRowContext(ctx, "SHOW GLOBAL VARIABLES LIKE 'max_connections'").Scan(&variable, &now); err != nil || now != want {
 			t.Errorf("max_connections is %s, %v; want %s", now, err, want)
 		}
 	}

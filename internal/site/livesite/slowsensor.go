@@ -20,7 +20,7 @@ const slowFileVariable = "slow_query_log_file"
 // file, so that nothing of the site's own logging is lost; a slow log that is off
 // is written to a file of iikanji's.
 func (s *Subject) slowSensor(ctx context.Context, r *running) (*Sensor, error) {
-	db := s.site.Services[r.Name].DB
+	db := s.site.Services[r.Name].DB()
 	if db == nil {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func (s *Subject) snapshots(ctx context.Context) ([]*snapshot, error) {
 		if !r.Engine.MySQLFamily() {
 			continue
 		}
-		n := &snapshot{s: s, r: r, db: s.site.Services[name].DB, dir: filepath.Join(s.options.Dir, "snapshot", name), method: s.options.File.Bench.Reset.Method}
+		n := &snapshot{s: s, r: r, db: s.site.Services[name].DB(), dir: filepath.Join(s.options.Dir, "snapshot", name), method: s.options.File.Bench.Reset.Method}
 		if err := n.db.QueryRowContext(ctx, "SELECT @@datadir").Scan(&n.data); err != nil {
 			return nil, fmt.Errorf("finding the data folder of service %s: %w", name, err)
 		}

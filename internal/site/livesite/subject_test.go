@@ -304,7 +304,7 @@ func equal(a, b map[string]string) bool {
 // snapshots expects the rows to be put back by either method, and the definitions
 // of tables to stay as a change has made them.
 func snapshots(t *testing.T, s *Subject) {
-	db := s.Site().Services["mariadb"].DB
+	db := s.Site().Services["mariadb"].DB()
 	exec := func(text string) {
 		t.Helper()
 		if _, err := db.ExecContext(t.Context(), text); err != nil {

@@ -2,6 +2,7 @@ package livesite
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"os"
 
@@ -30,39 +31,51 @@ func (s *Subject) wire(ctx context.Context) error {
 }
 
 func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, error) {
-	svc := change.Service{Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads,
-		Restart:   func(ctx context.Context) error { return s.Refresh(ctx, r.Name) },
-		Processes: func() []int { return s.Groups()[r.Name] }}
+	is := wired{s: s, r: r}
+	svc := change.Service{Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads}
 	switch {
 	case r.Engine.MySQLFamily():
 		login, err := s.login(r.Service)
 		if err != nil {
 			return svc, err
 		}
-		db, err := host.Local{}.SQL(login)
-		if err != nil {
+		if is.db, err = (host.Local{}).SQL(login); err != nil {
 			return svc, err
 		}
-		s.dbs = append(s.dbs, db)
-		if err := db.PingContext(ctx); err != nil {
+		s.dbs = append(s.dbs, is.db)
+		if err := is.db.PingContext(ctx); err != nil {
 			return svc, fmt.Errorf("connecting to the database: %w", err)
 		}
-		svc.DB = db
-		svc.Check = func(ctx context.Context, path string) error { return s.CheckConfig(ctx, r.Name, path) }
+		svc.Checks = true
 	case r.InFiles():
 		svc.Files, svc.Originals = r.Database.Files, r.Database.Originals
 	case r.Role == iikanji.RoleWeb:
-		svc.Check = func(ctx context.Context, path string) error { return s.CheckConfig(ctx, r.Name, path) }
-		svc.Reload = func(ctx context.Context) error { return s.Reload(ctx, r.Name) }
+		svc.Checks, svc.Reloads = true, true
 	case r.Role == iikanji.RoleApp:
 		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r), s.argsFile(r), r.env()
-		if s.buildable(r.Service) {
+		if svc.Builds = s.buildable(r.Service); svc.Builds {
 			svc.Source, svc.Package = r.App.Source, r.App.Package
-			svc.Build = func(ctx context.Context, dir string) error { return s.compile(ctx, r, dir) }
 			if err := s.builds.start(r); err != nil {
 				return svc, err
 			}
 		}
 	}
+	svc.Running = is
 	return svc, nil
 }
+
+// wired implements change.Running for a service of a site.
+type wired struct {
+	s  *Subject
+	r  *running
+	db *sql.DB
+}
+
+func (w wired) Restart(ctx context.Context) error { return w.s.Refresh(ctx, w.r.Name) }
+func (w wired) Reload(ctx context.Context) error  { return w.s.Reload(ctx, w.r.Name) }
+func (w wired) CheckConfig(ctx context.Context, path string) error {
+	return w.s.CheckConfig(ctx, w.r.Name, path)
+}
+func (w wired) Build(ctx context.Context, dir string) error { return w.s.compile(ctx, w.r, dir) }
+func (w wired) Processes() ([]int, bool)                    { return w.s.Groups()[w.r.Name], true }
+func (w wired) DB() *sql.DB                                 { return w.db }

@@ -78,7 +78,7 @@ func (s *suite) cheats(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.Close() })
-	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {Restart: s.wear}}}
+	site := &change.Site{Roots: []string{dir}, Services: map[string]change.Service{"app": {Running: wearing{suite: s}}}}
 	x := &change.Executor{Hands: site, Journal: h}
 	clean := map[bool]*iikanji.Run{} // by UnderLoad, as far as a cheat needs it
 	for i := range s.opt.Cheats {
@@ -105,8 +105,14 @@ func (s *suite) cheats(t *testing.T) {
 	}
 }
 
-// wear has the proxy serve with the cheat that the file names, or without one.
-func (s *suite) wear(context.Context) error {
+// wearing is the app behind the proxy, whose restart only changes the cheat.
+type wearing struct {
+	change.Running
+	*suite
+}
+
+// Restart has the proxy serve with the cheat that the file names, or without one.
+func (s wearing) Restart(context.Context) error {
 	name, err := os.ReadFile(theCheater.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.proxy.Spoil(nil)
@@ -187,7 +193,8 @@ func (s *suite) trial(t *testing.T, x *change.Executor, h *history.History, site
 		t.Fatal(err)
 	}
 	for range voidTries {
-		if err := s.wear(t.Context()); err != nil { // without the state of the run before
+		app := wearing{suite: s}
+		if err := app.Restart(t.Context()); err != nil { // without the state of the run before
 			t.Fatal(err)
 		}
 		run := s.run(t, s.cheatTest(f))
