@@ -20,6 +20,7 @@ type Site struct {
 	// parameters in braces and a weight (default 1). Behind the weight,
 	// "like=N" gives routes with the same N the same times and sizes, and "from=/a|/b"
 	// has the pages with links to it; a parameter there has the value of the request's.
+	// "by=app" names who calls it, one of callers.
 	Routes string
 	Pools  map[string]Pool // values of the parameters
 	Model  Model
@@ -34,7 +35,17 @@ const (
 	PerRoute Model = iota // each route has its own distribution
 	Same                  // all routes have one distribution
 	Content               // sizes depend on the values, times on the route
+	Flat                  // all requests have one size and one time
 )
+
+// callers are the user agents of kinds of callers.
+var callers = map[string][]string{
+	"app":     {"okhttp/4.12.0", "ShopApp/5.2 CFNetwork/1498 Darwin/23.6.0"},
+	"bot":     {"Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)", "Mozilla/5.0 (compatible; AhrefsBot/7.0)"},
+	"cron":    {"curl/8.5.0", "Wget/1.21"},
+	"script":  {"python-requests/2.32.3", "Go-http-client/1.1"},
+	"browser": {"Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/126.0", "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Safari/605.1.15", "Mozilla/5.0 (X11; Linux x86_64) Firefox/128.0"},
+}
 
 // A Pool is the set of values of a parameter.
 type Pool struct {
@@ -51,6 +62,7 @@ type Request struct {
 	Took         time.Duration
 	User         string
 	Referer      string // path of the page with the link; empty for none
+	Agent        string // user agent; empty for one that all share
 	Route        string // the true route; empty for scanners
 }
 
@@ -62,6 +74,7 @@ type route struct {
 	ms     float64 // median time
 	bytes  float64 // median size
 	from   []string
+	by     []string // user agents
 }
 
 // hash01 maps a text to [0, 1).
@@ -87,6 +100,10 @@ func (s *Site) parse() (all []route) {
 				seed = like
 			} else if from, ok := strings.CutPrefix(opt, "from="); ok {
 				r.from = strings.Split(from, "|")
+			} else if by, ok := strings.CutPrefix(opt, "by="); ok {
+				if r.by = callers[by]; r.by == nil {
+					panic("route " + line + ": no caller " + by)
+				}
 			} else if _, err := fmt.Sscan(opt, &r.weight); err != nil {
 				panic("route " + line + ": " + err.Error())
 			}
@@ -145,9 +162,13 @@ func (s *Site) values(r *rand.Rand, name string) *values {
 	}
 	v := &values{pool: p}
 	seen := map[string]bool{}
+	misses := 0
 	for sum := 0.0; len(v.all) < p.N; {
 		text := p.Make(r)
 		if seen[text] {
+			if misses++; misses > 1000*p.N {
+				panic(fmt.Sprintf("site %s: there are only %d values of %s", s.Name, len(v.all), name))
+			}
 			continue
 		}
 		seen[text] = true
@@ -197,6 +218,9 @@ func (s *Site) request(r *rand.Rand, t *route, pools map[string]*values) Request
 	if len(t.from) > 0 {
 		q.Referer = t.from[r.IntN(len(t.from))]
 	}
+	if len(t.by) > 0 {
+		q.Agent = t.by[r.IntN(len(t.by))]
+	}
 	var b strings.Builder
 	for i, part := range t.parts {
 		if i%2 == 0 {
@@ -228,6 +252,9 @@ func (s *Site) request(r *rand.Rand, t *route, pools map[string]*values) Request
 	if s.Model == Content {
 		size = 2000 * math.Exp(3*hash01(s.Name, q.Path))
 	}
+	if s.Model == Flat {
+		size, q.Took = 10, time.Millisecond
+	}
 	switch q.Status {
 	case 304, 204:
 		size = 0
@@ -256,15 +283,18 @@ func Write(w io.Writer, all []Request) error {
 		if user == "" {
 			user = "-"
 		}
-		from := "-"
+		from, agent := "-", q.Agent
+		if agent == "" {
+			agent = "Mozilla/5.0"
+		}
 		if q.Referer != "" {
 			from = "https://www.example.com" + q.Referer
 		}
 		if i%20 == 19 {
 			at = at.Add(time.Second)
 		}
-		if _, err := fmt.Fprintf(w, "10.0.0.%d - %s [%s] \"%s %s HTTP/1.1\" %d %d \"%s\" \"Mozilla/5.0\" %.3f\n", i%250, user,
-			at.Format("02/Jan/2006:15:04:05 -0700"), q.Method, q.Path, q.Status, q.Bytes, from, q.Took.Seconds()); err != nil {
+		if _, err := fmt.Fprintf(w, "10.0.0.%d - %s [%s] \"%s %s HTTP/1.1\" %d %d \"%s\" \"%s\" %.3f\n", i%250, user,
+			at.Format("02/Jan/2006:15:04:05 -0700"), q.Method, q.Path, q.Status, q.Bytes, from, agent, q.Took.Seconds()); err != nil {
 			return err
 		}
 	}

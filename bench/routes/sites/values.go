@@ -109,5 +109,6 @@ var common = map[string]Pool{
 	"id":   {Make: number(5000)},
 	"uuid": {Make: uuid},
 	"year": {Make: func(r *rand.Rand) string { return fmt.Sprint(2018 + r.IntN(8)) }, N: 8},
+	"md5":  {Make: random("", hex, 32), N: 400, Zipf: true},
 	"mm":   {Make: func(r *rand.Rand) string { return fmt.Sprintf("%02d", 1+r.IntN(12)) }, N: 12},
 }
