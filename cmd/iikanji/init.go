@@ -17,12 +17,13 @@ import (
 type initCmd struct {
 	URL string `arg:"" optional:"" help:"Address of the site, as in http://127.0.0.1:8080 (default: that of the only nginx)."`
 
-	Bench  string `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
-	Into   string `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
-	Print  bool   `help:"Print iikanji.toml instead of writing it."`
-	Force  bool   `help:"Replace an iikanji.toml that is there."`
-	Schema bool   `help:"Print the JSON Schema of iikanji.toml, for editors, and end."`
-	JSON   bool   `help:"Print what was found as one JSON document."`
+	Bench  string               `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
+	Into   string               `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
+	Print  bool                 `help:"Print iikanji.toml instead of writing it."`
+	Force  bool                 `help:"Replace an iikanji.toml that is there."`
+	Policy target.PolicyProfile `help:"What changes may weaken: production (the order of rows that no query asked for), staging (also durability and logs; rewrites may be proven by tests only), or contest (also freshness, isolation and rules in the app: what the benchmarker's checks let pass)." enum:"production,staging,contest" default:"production" placeholder:"production|staging|contest"`
+	Schema bool                 `help:"Print the JSON Schema of iikanji.toml, for editors, and end."`
+	JSON   bool                 `help:"Print what was found as one JSON document."`
 }
 
 // Help returns the long help of the command.
@@ -40,6 +41,7 @@ file refers to the place where they were found.
 Examples:
   iikanji init
   iikanji init http://127.0.0.1:8080 --bench './bench --target $IIKANJI_URL'
+  iikanji init --policy contest --bench ./bench
   iikanji init --into /srv/shop && iikanji doctor /srv/shop
 
 Exit status: 0 written, 1 failed to run, 2 usage.`
@@ -61,7 +63,7 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	progress.Say("asking the machine")
-	found, err := discover.Ask(ctx, host.Local{}, discover.Options{URL: c.URL, Bench: c.Bench, Dir: c.Into, Self: os.Getpid()})
+	found, err := discover.Ask(ctx, host.Local{}, discover.Options{URL: c.URL, Bench: c.Bench, Dir: c.Into, Self: os.Getpid(), Policy: c.Policy})
 	if err != nil {
 		return err
 	}

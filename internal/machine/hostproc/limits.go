@@ -12,10 +12,12 @@ import (
 type Limit struct{ Name, Soft, Hard string }
 
 // limitNames are the limits that are read, by their names in /proc/PID/limits.
-var limitNames = map[string]string{"Max open files": "nofile", "Max processes": "nproc", "Max core file size": "core", "Max locked memory": "memlock"}
+var limitNames = map[string]string{"Max open files": "nofile", "Max processes": "nproc", "Max core file size": "core", "Max locked memory": "memlock",
+	"Max stack size": "stack", "Max address space": "as", "Max data size": "data", "Max file size": "fsize"}
 
-// Limits reads the limits of a process for open files, processes, core files and
-// locked memory, as far as its kernel shows them.
+// Limits reads the limits of a process for open files, processes and memory, as far as
+// its kernel shows them. Everybody may read them; prlimit(2) asks for a right that root
+// does not have in many containers.
 func Limits(h host.Host, pid int) ([]Limit, error) {
 	text, err := h.Read(file(pid, "limits"))
 	if err != nil {

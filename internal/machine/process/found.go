@@ -10,12 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 )
 
 // resources are the limits that are taken over: those of setrlimit(2), without
 // RLIMIT_RTTIME and others that a server does not have set.
-var resources = []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_STACK,
-	unix.RLIMIT_AS, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE}
+var resources = map[string]int{"nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "core": unix.RLIMIT_CORE,
+	"memlock": unix.RLIMIT_MEMLOCK, "stack": unix.RLIMIT_STACK, "as": unix.RLIMIT_AS, "data": unix.RLIMIT_DATA, "fsize": unix.RLIMIT_FSIZE}
 
 // An Origin is how a running process was started.
 type Origin struct {
@@ -48,13 +49,15 @@ func Found(p *Process) (*Origin, error) {
 		return nil, err
 	}
 	o.findWay(h, p)
-	for _, r := range resources {
-		var l unix.Rlimit
-		if err := unix.Prlimit(p.PID, r, nil, &l); err != nil {
-			o.Notes = append(o.Notes, fmt.Sprintf("limits of process %d: %v", p.PID, err))
-			break
+	limits, err := hostproc.Limits(h, p.PID)
+	if err != nil {
+		o.Notes = append(o.Notes, err.Error())
+	}
+	for _, l := range limits {
+		if r, ok := resources[l.Name]; ok {
+			soft := limitOf(l.Soft)
+			o.Spec.Limits = append(o.Spec.Limits, Limit{r, soft, limitOf(l.Hard), saysLimit(r, soft)})
 		}
-		o.Spec.Limits = append(o.Spec.Limits, Limit{r, l.Cur, l.Max, saysLimit(r, l.Cur)})
 	}
 	umask := umaskOf(h, p.PID)
 	o.Spec.Umask, o.Spec.Cgroup = &umask, cgroupOf(h, p.PID)
@@ -146,6 +149,14 @@ func reopened(p *Process, n int) (*os.File, string) {
 	}
 	return f, fmt.Sprintf("descriptor %d of process %d (%s) cannot be taken over: "+
 		"/dev/null stands for it after a restart", n, p.PID, to)
+}
+
+// limitOf is a limit as a number; "unlimited" is the largest one.
+func limitOf(text string) uint64 {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n
+	}
+	return unix.RLIM_INFINITY
 }
 
 // saysLimit makes a limit of open files that the kernel refuses an error: a server without

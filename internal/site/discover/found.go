@@ -21,6 +21,8 @@ type Options struct {
 	Bench string // command of the benchmarker
 	Dir   string // folder of the file to write
 	Self  int    // id of this process, which is no part of the site
+	// Policy is what changes may weaken; "" for that of a production site.
+	Policy target.PolicyProfile
 }
 
 // A Sureness is how reliable a finding is.

@@ -116,15 +116,29 @@ func NginxOptions(p *process.Process) []string {
 	return out
 }
 
-// folders are where edits of the configuration are written.
+// folders are where edits of the configuration are written: those of the main file and
+// of files with parts that are edited. A file such as mime.types, with one table that
+// nobody edits, opens no folder: it may be the system's beside a site's own configuration.
 func (s *search) folders(conf *nginx.Config) {
-	for _, f := range conf.Files {
+	for i, f := range conf.Files {
+		if i > 0 && !hasSettings(f) {
+			continue
+		}
 		path := f.Path
 		if real, err := s.host.RealPath(path); err == nil {
 			path = real // a link is edited at its end
 		}
 		s.mayWrite(filepath.Dir(path))
 	}
+}
+
+// tables are directives of files that only list values: types of files, parameters of a
+// protocol, modules.
+var tables = []string{"types", "fastcgi_param", "uwsgi_param", "scgi_param", "load_module"}
+
+// hasSettings reports whether a file of a configuration has more than tables.
+func hasSettings(f *nginx.File) bool {
+	return slices.ContainsFunc(f.Root.Items, func(d *nginx.Directive) bool { return !slices.Contains(tables, d.Name()) })
 }
 
 // mayWrite adds a folder to the policy, unless one above it is there.

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // marks are the files at the top of a source folder, by engine.
@@ -195,8 +197,8 @@ func (s *search) finish() {
 	}
 	s.out.Notes["bench.length"] = "Length of the load of one run."
 	s.out.Notes["bench.score"] = "Where the score is in the output. Known load tools, a JSON document with \"score\" and a line \"score: N\" are recognized without it."
-	s.out.Notes["policy.allow"] = "Promises that changes may weaken. An index may change the order of rows of a query without ORDER BY;\nadd durability or freshness only if the site's rules allow losing or delaying data."
-	f.Policy.Allow = []iikanji.Promise{iikanji.RowOrder}
+	f.Policy.Profile = cmp.Or(s.Policy, target.Production)
+	s.out.Notes["policy.profile"] = policyNote()
 	s.out.Notes["policy.folders"] = "iikanji writes in these folders only."
 	s.out.Notes[""] = "Written by iikanji init from the running machine. iikanji doctor checks it;\ndocs/iikanji-toml.md describes every key."
 	for i, svc := range s.order {
@@ -209,4 +211,13 @@ func (s *search) finish() {
 		}
 		s.out.Notes[fmt.Sprintf("service.%d", i+1)] = strings.Join(lines, "\n")
 	}
+}
+
+// policyNote lists the profiles of a policy with what each permits.
+func policyNote() string {
+	lines := []string{"What changes may weaken, in one word:"}
+	for _, p := range target.Profiles() {
+		lines = append(lines, fmt.Sprintf("  %-10s  %s", p, p.Text()))
+	}
+	return strings.Join(append(lines, "allow = [\"...\"] adds single promises; docs/iikanji-toml.md says what each means."), "\n")
 }

@@ -300,3 +300,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// TestPolicyProfiles: each profile allows what the stricter one allows, and more; none lets
+// an answer reach another client than the one that it was made for, or refuses a request.
+func TestPolicyProfiles(t *testing.T) {
+	var before []iikanji.Promise
+	for _, p := range Profiles() {
+		all := p.Allows()
+		for _, promise := range before {
+			if !slices.Contains(all, promise) {
+				t.Errorf("%s does not allow %s, which a stricter profile allows", p, promise)
+			}
+		}
+		if len(all) <= len(before) || slices.Contains(all, iikanji.Privacy) || slices.Contains(all, iikanji.Availability) {
+			t.Errorf("%s allows %v", p, all)
+		}
+		before = all
+	}
+	f, err := Parse("/x/iikanji.toml", []byte("version = 1\nurl = \"http://127.0.0.1:1\"\n[[service]]\nname = \"a\"\nrole = \"app\"\nlisten = \"127.0.0.1:1\"\n"+
+		"[policy]\nprofile = \"production\"\nallow = [\"freshness\", \"row-order\"]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := f.Target().Policy.Allow; !slices.Equal(got, []iikanji.Promise{iikanji.RowOrder, iikanji.Freshness}) {
+		t.Errorf("production and freshness allow %v", got)
+	}
+	if _, err := Parse("/x/iikanji.toml", []byte("version = 1\nurl = \"http://127.0.0.1:1\"\n[policy]\nprofile = \"contests\"\n")); err == nil {
+		t.Error("an unknown profile is accepted")
+	}
+}

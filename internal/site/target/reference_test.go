@@ -10,6 +10,10 @@ func Reference() string {
 	var b strings.Builder
 	top := all()
 	top.reference(&b, "", "The file itself, above all tables")
+	b.WriteString("\n### Profiles of a policy\n\n| profile | promises that changes may weaken |\n|---|---|\n")
+	for _, p := range Profiles() {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", p, p.Text())
+	}
 	return b.String()
 }
 
