@@ -80,6 +80,9 @@ var fileExamples = []example{
 	{line: `iikanji version --json`, want: `"version"`},
 	// One search of each kind and few trials decide nothing: the table is what is tested.
 	{line: `iikanji selftest`, want: "How often a change is kept", with: "--trials 100 --searches 1"},
+	{line: `iikanji selftest --worlds`, want: "interactions (15 min"},
+	{line: `iikanji selftest --world interactions --world minutes --searches 200`, want: "interactions: D +25 %", with: "--searches 1"},
+	{line: `iikanji selftest --world ladder --budget '15 min' --seed 2 --json`, want: `"budget": "15 min"`, with: "--searches 1"},
 	{line: `iikanji selftest --full`, want: "goal", status: exitFailed, with: "--scale 0.001 --trials 100 --searches 1"},
 }
 

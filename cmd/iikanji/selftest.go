@@ -23,6 +23,10 @@ type selftestCmd struct {
 	Seed     uint64  `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
 	JSON     bool    `help:"Print one JSON document."`
 
+	World  []string `help:"Simulate --searches searches of these worlds only; all is every one." placeholder:"NAME"`
+	Worlds bool     `help:"List the worlds with their budgets."`
+	Budget string   `help:"With --world: only the budgets that begin so, as in '15 min' or 'no limit'." placeholder:"TEXT"`
+
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
 	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
 	Load  time.Duration `help:"With --arena: length of the load of a run." default:"5s"`
@@ -42,12 +46,20 @@ on machines that do not, and prints what is in force at their end.
 With --full it measures each goal of the method with more trials and searches,
 and prints goal, measured value and whether the goal is reached.
 
+With --world it runs searches of one simulated site (--worlds lists them), and counts
+for each budget of time: searches in which a useless change is called proven, those
+with a useless or a harmful one in force at the end, the good ones found, and how
+many of the intervals cover the truth, each with its standard error.
+
 With --arena the runs are real, on an arena that does not change: every change
 that the judge keeps there is a false positive.
 
 Examples:
   iikanji selftest
   iikanji selftest --full
+  iikanji selftest --worlds
+  iikanji selftest --world interactions --world minutes --searches 200
+  iikanji selftest --world ladder --budget '15 min' --seed 2 --json
   iikanji selftest --arena isucondition --aa 10
 
 Exit status: 0 the judge is within its error rates, 1 failed to run or a goal of
@@ -91,6 +103,12 @@ func (c *selftestCmd) Run(ctx context.Context, e *env) error {
 	}
 	if c.Arena != "" {
 		return c.real(ctx, e)
+	}
+	switch {
+	case c.Worlds:
+		return c.listWorlds(e)
+	case len(c.World) > 0:
+		return c.worlds(ctx, e)
 	}
 	began := e.Now()
 	rep := &selftestReport{Trials: c.Trials, Seed: c.Seed, Cells: selftestCells(), Broken: []string{}}

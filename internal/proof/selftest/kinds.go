@@ -50,9 +50,12 @@ func (w World) label() string {
 // Ladder is a search like that of a real site: few large gains that promise much,
 // some of +10 %, and many candidates that do nothing.
 func Ladder(w World, limit time.Duration) Search {
-	c := []Candidate{{1.5, 1.2}, {0.3, 0.5}, {0.10, 0.1}, {0.10, 0.15}, {0.10, 0.08}, {0.10, 0.2}, {0.10, 0.08}}
+	var c []Candidate
+	for _, x := range [][2]float64{{1.5, 1.2}, {0.3, 0.5}, {0.10, 0.1}, {0.10, 0.15}, {0.10, 0.08}, {0.10, 0.2}, {0.10, 0.08}} {
+		c = append(c, Candidate{Effect: x[0], Promise: x[1]})
+	}
 	for i := range 12 {
-		c = append(c, Candidate{0, []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
+		c = append(c, Candidate{Promise: []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
 	}
 	return Search{Name: fmt.Sprintf("ladder: × 2.5, +30 %%, 5 × +10 %%, 12 × 0 %%; %s, %s", w.label(), limitText(limit)), World: w, Candidates: c, Options: options(limit)}
 }
@@ -64,11 +67,11 @@ func LongRuns(w World, limit, overhead time.Duration) Search {
 	const load = 75 * time.Second
 	var c []Candidate
 	for i := range 3 {
-		c = append(c, Candidate{0.40, []float64{0.5, 0.35, 0.2}[i]})
+		c = append(c, Candidate{Effect: 0.40, Promise: []float64{0.5, 0.35, 0.2}[i]})
 	}
 	c = append(append(c, candidates(5, 0.05)...), candidates(2, -0.10)...)
 	for i := range 8 {
-		c = append(c, Candidate{0, []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
+		c = append(c, Candidate{Promise: []float64{0.05, 0.1, 0.3, 0.08}[i%4]})
 	}
 	return Search{Name: fmt.Sprintf("runs of %.0f s: 3 × +40 %%, 5 × +5 %%, 8 × 0 %%, 2 × -10 %%; %s, %s", (load + overhead).Seconds(), w.label(), limitText(limit)),
 		World: w, Candidates: c, Overhead: overhead, Options: search.Options{Time: limit, Short: load, Full: load, Watch: load, Pairs: 2}}

@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 
@@ -15,6 +16,7 @@ type store struct {
 	changes  []*iikanji.Change
 	events   []history.Event
 	verdicts map[iikanji.ChangeID]iikanji.Verdict
+	ledger   any // as the latest search saved it
 }
 
 // addRun numbers a run and keeps it.
@@ -95,11 +97,24 @@ func (s *store) SaveVerdict(id iikanji.ChangeID, v *iikanji.Verdict) error {
 	return nil
 }
 
-// ReadLedger implements tune.Store: a simulated search continues no other.
-func (s *store) ReadLedger(int, any) error { return fs.ErrNotExist }
+// ReadLedger implements tune.Store. A ledger goes through JSON only when another search
+// reads it.
+func (s *store) ReadLedger(_ int, v any) error {
+	if s.ledger == nil {
+		return fs.ErrNotExist
+	}
+	b, err := json.Marshal(s.ledger)
+	if err != nil {
+		return fmt.Errorf("saving the ledger of a simulated search: %w", err)
+	}
+	return json.Unmarshal(b, v)
+}
 
 // SaveLedger implements tune.Store.
-func (s *store) SaveLedger(any) error { return nil }
+func (s *store) SaveLedger(v any) error {
+	s.ledger = v
+	return nil
+}
 
 // AddSearch does nothing: nothing reads the record of a simulated search.
 func (s *store) AddSearch(any) error { return nil }

@@ -2,6 +2,7 @@ package selftest
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"sync"
@@ -10,7 +11,7 @@ import (
 // A Tally sums up the results of many searches of one kind.
 type Tally struct {
 	Name     string
-	Searches int
+	Searches int     // that came to an end
 	Null     int     // changes without effect in force at the end
 	Harmful  int     // changes with a negative effect in force at the end
 	Good     int     // changes with a gain in force at the end
@@ -20,7 +21,7 @@ type Tally struct {
 	AllGood  int     // searches with every gain in force
 	Harm     float64 // sum of the harm, on ln(score)
 	Gain     float64 // sum of the good effects in force, on ln(score)
-	Possible float64 // of all good effects
+	Possible float64 // of the best states
 	Final    float64 // sum of the true final effects on ln(score)
 	Compared int
 	Covered  int
@@ -31,22 +32,53 @@ type Tally struct {
 	Expected float64
 	Runs     int
 	Minutes  float64
+
+	Best      int    // changes of the best states
+	AnyProven int    // searches with a useless change in force that is called proven
+	Proven    int    // changes in force that are called proven
+	Held      int    // whose interval covers the effect in the runs that proved them
+	Errors    int    // searches that ended with an error
+	Error     string `json:",omitempty"` // the first of them
+
+	// Of single searches: changes without effect, good ones, the share of the best ln
+	// ratio, and the share of the time that was left.
+	Nulls, Goods, Shares, Unused Moments
+}
+
+// Moments sum up numbers for their mean and its standard error.
+type Moments struct{ N, Sum, Squares float64 }
+
+func (m *Moments) add(x float64) { m.N, m.Sum, m.Squares = m.N+1, m.Sum+x, m.Squares+x*x }
+
+// Mean is the mean; NaN of none.
+func (m Moments) Mean() float64 { return m.Sum / m.N }
+
+// Error is the standard error of the mean.
+func (m Moments) Error() float64 {
+	if m.N < 2 {
+		return math.NaN()
+	}
+	return math.Sqrt(max(0, m.Squares-m.Sum*m.Sum/m.N) / (m.N - 1) / m.N)
 }
 
 // add counts one search.
 func (t *Tally) add(r *Result) {
 	t.Searches++
-	null, harmful := 0, 0
+	null, harmful, useless, good := 0, 0, 0, 0
 	for _, f := range r.Found {
 		switch {
-		case f.Truth > 0:
-			t.Good++
-			t.Gain += f.Truth
-		case f.Truth < 0:
+		case f.Harmful():
 			harmful++
-			t.Harm -= f.Truth
-		default:
+			t.Harm -= min(0, f.Truth)
+		case f.Truth > 0:
+			good++
+			t.Gain += f.Truth
+		case f.Useless():
 			null++
+		}
+		if f.Proven {
+			t.Proven, t.Held = t.Proven+1, t.Held+one(f.Lo <= f.Tried+alters && f.Tried-alters <= f.Hi)
+			useless += one(f.Useless())
 		}
 		t.Changes++
 		if f.Lo <= f.Truth && f.Truth <= f.Hi {
@@ -55,11 +87,21 @@ func (t *Tally) add(r *Result) {
 		t.Shown, t.Truth = t.Shown+f.Shown, t.Truth+f.Truth
 	}
 	t.Possible += r.Possible
-	t.Null, t.Harmful, t.Missed = t.Null+null, t.Harmful+harmful, t.Missed+r.Missed
+	t.Null, t.Harmful, t.Good, t.Missed = t.Null+null, t.Harmful+harmful, t.Good+good, t.Missed+r.Missed
 	t.AnyNull, t.AnyHarm, t.AllGood = t.AnyNull+one(null > 0), t.AnyHarm+one(harmful > 0), t.AllGood+one(r.Missed == 0)
+	t.AnyProven += one(useless > 0)
 	t.Compared, t.Covered = t.Compared+one(r.Compared), t.Covered+one(r.Covered)
 	t.Final, t.Expected = t.Final+r.Final, t.Expected+r.Expected
 	t.Runs, t.Minutes = t.Runs+r.Runs, t.Minutes+r.Took.Minutes()
+	t.Nulls.add(float64(null))
+	t.Best += r.Good + r.Missed
+	if r.Good+r.Missed > 0 {
+		t.Goods.add(float64(r.Good))
+		t.Shares.add(r.Final / r.Possible)
+	}
+	if limit := r.Limit; limit > 0 {
+		t.Unused.add(float64(r.Unused) / float64(limit))
+	}
 }
 
 func one(b bool) int {
@@ -70,8 +112,14 @@ func one(b bool) int {
 }
 
 // Simulate runs n searches on all CPUs. Each has its own seed, so that the
-// tally does not depend on the number of CPUs; progress is called after each.
+// tally does not depend on the number of CPUs; progress is called after each. A search that
+// ends with an error is counted as such.
 func (s *Search) Simulate(ctx context.Context, seed uint64, n int, progress func()) (Tally, error) {
+	kind := *s
+	if kind.Draw == nil {
+		best := bestOf(kind.truth(), allows(kind.Candidates))
+		kind.best = &best
+	}
 	results := make([]*Result, n)
 	errs := make([]error, n)
 	next := make(chan int)
@@ -79,7 +127,7 @@ func (s *Search) Simulate(ctx context.Context, seed uint64, n int, progress func
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
 			for i := range next {
-				results[i], errs[i] = s.Run(ctx, seed, uint64(i))
+				results[i], errs[i] = kind.Run(ctx, seed, uint64(i))
 				if progress != nil {
 					progress()
 				}
@@ -92,11 +140,17 @@ func (s *Search) Simulate(ctx context.Context, seed uint64, n int, progress func
 	close(next)
 	wg.Wait()
 	t := Tally{Name: s.Name}
+	if err := ctx.Err(); err != nil {
+		return t, fmt.Errorf("simulating %q: %w", s.Name, err)
+	}
 	for i, r := range results {
-		if errs[i] != nil {
-			return t, errs[i]
+		if errs[i] == nil {
+			t.add(r)
+			continue
 		}
-		t.add(r)
+		if t.Errors++; t.Error == "" {
+			t.Error = errs[i].Error()
+		}
 	}
 	return t, nil
 }

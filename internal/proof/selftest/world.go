@@ -28,6 +28,14 @@ type World struct {
 	EveryFourth bool
 	// Faster: the machine becomes 10 % faster in the middle of the search.
 	Faster bool
+
+	// Of whole searches only:
+	EveryThird float64       // every third run loses this share, in a fixed rhythm
+	Sine       float64       // amplitude on ln(score) of a disturbance that comes and goes
+	Period     time.Duration // of the sine; 0 is one from 13 s to 60 s, drawn for each search
+	Voids      float64       // share of the runs that do not count
+	Step       float64       // scores come in steps of this share
+	Whole      bool          // scores are whole numbers
 }
 
 // A Shape is the distribution of the noise of a run, with variance 1.

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/proof/selftest"
+	"github.com/iikanji/iikanji/internal/show/report"
+)
+
+// A worldsReport is what selftest --world prints as JSON.
+type worldsReport struct {
+	Seed uint64         `json:"seed"`
+	Took time.Duration  `json:"took_ns"`
+	Rows []selftest.Row `json:"rows"`
+}
+
+// scenes are those that --world names.
+func (c *selftestCmd) scenes() ([]selftest.Scene, error) {
+	var all []selftest.Scene
+	for _, name := range c.World {
+		if name == "all" {
+			all = append(all, selftest.Scenes()...)
+			continue
+		}
+		s, err := selftest.FindScene(name)
+		if err != nil {
+			return nil, usageError("%s", err)
+		}
+		all = append(all, s)
+	}
+	found := false
+	for i := range all {
+		var left []selftest.Search
+		for _, s := range all[i].Searches {
+			if strings.HasPrefix(s.Name, c.Budget) {
+				left = append(left, s)
+			}
+		}
+		all[i].Searches, found = left, found || len(left) > 0
+	}
+	if !found {
+		return nil, usageError("--budget %q: no budget of these worlds begins so; --worlds lists them", c.Budget)
+	}
+	return all, nil
+}
+
+// listWorlds prints the worlds and their budgets.
+func (c *selftestCmd) listWorlds(e *env) error {
+	o := &output{w: e.Stdout}
+	for _, s := range selftest.Scenes() {
+		var budgets []string
+		for _, one := range s.Searches {
+			budgets = append(budgets, one.Name)
+		}
+		o.line("%s (%s)", s.Name, strings.Join(budgets, ", "))
+		for _, line := range report.Wrap("  ", "  ", s.Says, e.Cols) {
+			o.line("%s", line)
+		}
+	}
+	return o.err
+}
+
+// worlds simulates the searches of the worlds that --world names.
+func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
+	if c.Searches < 1 || c.Searches > 1_000_000 {
+		return usageError("--searches %d: from 1 to 1000000", c.Searches)
+	}
+	scenes, err := c.scenes()
+	if err != nil {
+		return err
+	}
+	began := e.Now()
+	rows, err := simulateScenes(ctx, e, scenes, c.Seed, c.Searches)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return writeJSON(e.Stdout, worldsReport{c.Seed, e.Now().Sub(began), rows})
+	}
+	return printWorlds(e, scenes, rows, c.Seed)
+}
+
+// simulateScenes simulates n searches of each scene and budget, and shows the time left.
+func simulateScenes(ctx context.Context, e *env, scenes []selftest.Scene, seed uint64, n int) ([]selftest.Row, error) {
+	began := e.Now()
+	total, done := 0, 0
+	for _, s := range scenes {
+		total += n * len(s.Searches)
+	}
+	p := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
+	defer p.Done()
+	var mu sync.Mutex
+	var rows []selftest.Row
+	for _, scene := range scenes {
+		for i := range scene.Searches {
+			s := &scene.Searches[i]
+			t, err := s.Simulate(ctx, seed, n, func() {
+				mu.Lock()
+				defer mu.Unlock()
+				done++
+				left := time.Duration(float64(e.Now().Sub(began)) * float64(total-done) / float64(done))
+				p.Status("%s, %s: %d of %d searches, %s left", scene.Name, s.Name, done, total, report.Duration(left.Round(time.Second)))
+			})
+			if err != nil {
+				return rows, err
+			}
+			rows = append(rows, t.Row(scene.Name))
+		}
+	}
+	return rows, nil
+}
+
+// printWorlds prints a table of each scene.
+func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint64) error {
+	o := &output{w: e.Stdout}
+	o.line("Searches on simulated sites, in percent with the standard error (seed %d):", seed)
+	o.line("proven: searches with a useless change called proven; useless, harmful: with one")
+	o.line("in force at the end; good: changes of the best state in force; ratio: share of")
+	o.line("the best ln ratio; headline, alone: intervals that cover; left: time unused")
+	for _, scene := range scenes {
+		if len(scene.Searches) == 0 {
+			continue
+		}
+		o.line("")
+		for _, line := range report.Wrap("", "  ", scene.Name+": "+scene.Says, e.Cols) {
+			o.line("%s", line)
+		}
+		t := &report.Table{Columns: []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"}, {Name: "harmful"},
+			{Name: "good"}, {Name: "ratio"}, {Name: "headline"}, {Name: "alone"}, {Name: "left"}}}
+		for range scene.Searches {
+			t.Rows, rows = append(t.Rows, worldCells(rows[0])), rows[1:]
+		}
+		o.table(t, e.Cols)
+	}
+	return o.err
+}
+
+// worldCells are the cells of a row.
+func worldCells(r selftest.Row) []string {
+	good := "-"
+	if r.Good.N > 0 {
+		good = fmt.Sprintf("%.1f of %.1f", r.Good.Mean, r.Of)
+	}
+	cells := []string{r.Budget, measureCell(r.UselessProven), measureCell(r.UselessInForce), measureCell(r.Harmful), good, measureCell(r.Share),
+		measureCell(r.Headline), measureCell(r.Alone), measureCell(r.Unused)}
+	if r.Errors > 0 {
+		cells[0] += fmt.Sprintf(" (%d errors)", r.Errors)
+	}
+	return cells
+}
+
+// measureCell is a share in percent with its standard error.
+func measureCell(m selftest.Measure) string {
+	switch {
+	case m.N == 0:
+		return "-"
+	case m.Mean < 0.0995 && m.Mean > -0.0995:
+		return fmt.Sprintf("%.1f±%.1f", 100*m.Mean, 100*m.SE)
+	}
+	return fmt.Sprintf("%.0f±%.0f", 100*m.Mean, 100*m.SE)
+}
