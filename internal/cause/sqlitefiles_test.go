@@ -1,7 +1,6 @@
 package cause_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -65,38 +64,6 @@ func TestFileStatementsAsCPU(t *testing.T) {
 	}
 	if names := in.StatementServices(); !slices.Equal(names, []string{"database", "app", "login"}) {
 		t.Errorf("statements are executed by %v", names)
-	}
-}
-
-// TestFileSettingOfItsApp: a setting of SQLite files is proposed for the app whose
-// source sends their statements.
-func TestFileSettingOfItsApp(t *testing.T) {
-	place := codePlace("APP204", "upload", iikanji.CodePlace{Digests: []string{"write"}, Variants: []string{"rewrite"}})
-	for _, known := range []bool{true, false} {
-		in := filesInput()
-		if known {
-			in = filesInput(place)
-		}
-		all, err := findAll(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, f := range all {
-			if f.Code != "DB131" {
-				continue
-			}
-			for _, r := range f.Remedies {
-				got = append(got, fmt.Sprint(r.Kind, " ", r.Target))
-			}
-		}
-		want := []string{"appenv app"}
-		if !known {
-			want = append(want, "appenv login")
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("with a known place: %v: %v, want %v", known, got, want)
-		}
 	}
 }
 

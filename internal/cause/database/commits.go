@@ -103,6 +103,15 @@ func commitCostOf(v *cause.View) commitCost {
 	return c
 }
 
+// fileSyncs is the least time of a write to a SQLite file, in seconds, that is taken to
+// be the wait for the disk: without syncs a write of one row takes less.
+const fileSyncs = 300e-6
+
+// files reports whether the view is of SQLite files.
+func files(v *cause.View) bool {
+	return v.Schema != nil && v.Schema.Server.Product == string(iikanji.EngineSQLite)
+}
+
 // unexplained is the seconds of a write that are explained neither by a missing
 // index nor by locks nor by the rows that it examined: the commit may be the
 // rest.

@@ -28,7 +28,6 @@ func Rules() []cause.Rule {
 		countBesideList,
 		repeatedAggregate,
 		rangesOfMenu,
-		sqliteSyncs,
 		listLongerThanPage,
 		counterPerRequest,
 		unreachedPage,

@@ -17,17 +17,15 @@ var acts = []change.DeclaredAct{
 
 // wanted holds the arguments of a remedy.
 type wanted struct {
-	Env map[string]string `arg:"env.NAME,many" help:"a value for the variable NAME, one of those that are known to be about speed, as env.GOGC = 400 or env.GOMAXPROCS = 2"`
-	DSN dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
-	// SQLite has the settings of connections to SQLite files.
-	SQLite pragmas `arg:"sqlite" help:"settings of each connection to SQLite files, joined by &: synchronous (OFF, NORMAL, FULL, EXTRA) and journal_mode (DELETE, TRUNCATE, PERSIST), as synchronous=OFF"`
-	Pool   int     `arg:"pool" range:"1,10000" help:"how many connections to the database may be open at least, and stay open when idle; a higher limit stays"`
-	Log    string  `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
+	Env  map[string]string `arg:"env.NAME,many" help:"a value for the variable NAME, one of those that are known to be about speed, as env.GOGC = 400 or env.GOMAXPROCS = 2"`
+	DSN  dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
+	Pool int               `arg:"pool" range:"1,10000" help:"how many connections to the database may be open at least, and stay open when idle; a higher limit stays"`
+	Log  string            `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
 }
 
 // Validate refuses a remedy without arguments.
 func (w *wanted) Validate() error {
-	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 {
+	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() {
 		return errors.New("no argument is given")
 	}
 	return nil
@@ -49,7 +47,6 @@ func (w *wanted) Refine(act *change.Act) {
 		{w.dsn(), change.Belief{Chance: 0.7, Gain: 0.10}},
 		{w.Pool > 0, change.Belief{Chance: 0.5, Gain: 0.10}},
 		{w.quiet(), change.Belief{Chance: 0.5, Gain: 0.05}},
-		{len(w.SQLite) > 0, change.Belief{Chance: 0.7, Gain: 0.20}},
 	} {
 		if b.asked && b.belief.Product() > act.Belief.Product() {
 			act.Belief = b.belief

@@ -120,9 +120,6 @@ func (w *wanted) weakened(now map[string]string) []iikanji.Promise {
 	for _, p := range w.DSN.params {
 		all = append(all, promise.Connection.Of(p.name, "", p.value)...)
 	}
-	for _, p := range w.SQLite {
-		all = append(all, promise.SQLite.Of(p.name, "", p.value)...)
-	}
 	if w.quiet() {
 		all = append(all, promise.QuietApp()...)
 	}
@@ -140,9 +137,6 @@ func (w *wanted) says() string {
 	}
 	if w.DSN.socket {
 		parts = append(parts, "connect by the unix socket")
-	}
-	for _, p := range w.SQLite {
-		parts = append(parts, "open SQLite files with "+p.name+" = "+p.value)
 	}
 	if w.Pool > 0 {
 		parts = append(parts, fmt.Sprintf("a pool of at least %d connections", w.Pool))

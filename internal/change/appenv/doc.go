@@ -12,11 +12,8 @@
 //	env.NAME   a value for a variable, as env.GOGC = 400 (variables.go)
 //	dsn        parameters of go-sql-driver joined by "&", as interpolateParams=true;
 //	           "socket" among them means the database's unix socket (dsn.go)
-//	sqlite     settings of each connection to SQLite files joined by "&", as
-//	           synchronous=OFF (source_sqlite.go)
 //	pool       the maximum of open connections, and of idle ones (pool.go)
 //	log        "off": no debug log, no line per request (logs.go)
-//	trace      "off": no trace of SQLite statements (envfile.go)
 //
 // Steps of a plan:
 //

@@ -80,7 +80,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 		}
 	}
 	dsn := len(params) > 0 && !inVariable
-	if !dsn && w.Pool == 0 && !w.quiet() && len(w.SQLite) == 0 {
+	if !dsn && w.Pool == 0 && !w.quiet() {
 		return &source{}, nil
 	}
 	if svc.Source == "" || !svc.Builds {
@@ -92,9 +92,6 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	}
 	if dsn {
 		err = src.setDSN(params)
-	}
-	if err == nil && len(w.SQLite) > 0 {
-		err = src.setSQLite(w.SQLite)
 	}
 	if err == nil && w.Pool > 0 {
 		err = src.setPool(w.Pool)
@@ -108,7 +105,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 // whose names the settings that need the source, for an error.
 func (w *wanted) whose(dsn bool) string {
 	var parts []string
-	if dsn || len(w.SQLite) > 0 {
+	if dsn {
 		parts = append(parts, "the DSN")
 	}
 	if w.Pool > 0 {

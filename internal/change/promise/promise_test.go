@@ -16,7 +16,7 @@ var values = []string{"", "0", "1", "2", "3", "10", "20", "4096", "262144", "999
 	"/a.log main", "/a.log main buffer=64k flush=1s", "/a.log main buffer=64k", "/a.log other", "/b.log main", "/a.log main flush=1h"}
 
 // tables are all tables, by a name for the test.
-var tables = map[string]Table{"database": Database, "kernel": Kernel, "limits": Limits, "nginx": Nginx, "environment": Environment, "connection": Connection, "sqlite": SQLite}
+var tables = map[string]Table{"database": Database, "kernel": Kernel, "limits": Limits, "nginx": Nginx, "environment": Environment, "connection": Connection}
 
 // TestEverySetting: a setting either weakens a promise by some change of its
 // value, or has a sentence why none does.
@@ -71,11 +71,6 @@ func TestOf(t *testing.T) {
 		{Database, "long_query_time", "10", "0", "[]"},
 		{Database, "max_connections", "151", "10", "[availability]"},
 		{Database, "innodb_buffer_pool_size", "1", "2", "[]"},
-		{SQLite, "synchronous", "", "OFF", "[durability]"},
-		{SQLite, "synchronous", "FULL", "NORMAL", "[durability]"},
-		{SQLite, "synchronous", "OFF", "NORMAL", "[]"},
-		{SQLite, "journal_mode", "", "TRUNCATE", "[]"},
-		{SQLite, "journal_mode", "DELETE", "MEMORY", "[durability]"},
 		{Kernel, "vm.dirty_expire_centisecs", "3000", "6000", "[durability]"},
 		{Kernel, "net.core.somaxconn", "4096", "128", "[availability]"},
 		{Kernel, "net.ipv4.ip_local_port_range", "1024 65535", "20000 40000", "[availability]"},

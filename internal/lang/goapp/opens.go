@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/types"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/types/typeutil"
@@ -131,17 +132,8 @@ const CacheSuffix = "+cache"
 // driver that the app registers itself tells nothing.
 func ReachOf(driver string) Reach { return reaches[strings.TrimSuffix(driver, CacheSuffix)] }
 
-// SQLiteDrivers are the packages with a driver of SQLite, and whether a setting is a
-// parameter of its own, as _synchronous=OFF, in place of _pragma=synchronous(OFF).
-var SQLiteDrivers = map[string]bool{
-	"modernc.org/sqlite":                   false,
-	"github.com/glebarez/go-sqlite":        false,
-	"github.com/ncruces/go-sqlite3/driver": false,
-	"github.com/mattn/go-sqlite3":          true,
-}
+// sqliteDrivers are the packages with a driver of SQLite.
+var sqliteDrivers = []string{"modernc.org/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3/driver", "github.com/mattn/go-sqlite3"}
 
 // DrivesSQLite reports whether a package has a driver of SQLite.
-func DrivesSQLite(importPath string) bool {
-	_, ok := SQLiteDrivers[importPath]
-	return ok
-}
+func DrivesSQLite(importPath string) bool { return slices.Contains(sqliteDrivers, importPath) }
