@@ -102,6 +102,29 @@ func TestLevers(t *testing.T) {
 	}
 }
 
+// TestReadingOfRows: the time in which the app reads rows counts with the rows of a place,
+// as far as the profile of the CPU shows it, and not at all without a profile.
+func TestReadingOfRows(t *testing.T) {
+	place := codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
+	high := func(facts ...iikanji.Fact) float64 {
+		got := levers(t, leverInput(append(facts, place)...))
+		if len(got) != 1 {
+			t.Fatalf("%+v, want one finding", got)
+		}
+		return got[0].Gain.Hi
+	}
+	without := high()
+	reading := func(d time.Duration) iikanji.Fact {
+		return sourceFact(iikanji.TopicHot, "database/sql", iikanji.HotFunction{Package: "database/sql", Each: d})
+	}
+	if other := high(sourceFact(iikanji.TopicHot, "fmt", iikanji.HotFunction{Package: "fmt", Each: 3 * time.Second})); other != without {
+		t.Errorf("with another hot package the gain is at most %g, without %g", other, without)
+	}
+	if one, two := high(reading(time.Second))-without, high(reading(2*time.Second))-without; one < 0.9 || one > 1 || two < 1.8 || two > 2 {
+		t.Errorf("1 s and 2 s of reading, almost all rows: %g and %g s more", one, two)
+	}
+}
+
 // TestLeverProfile: the profile of the CPU counts before the routes.
 func TestLeverProfile(t *testing.T) {
 	place := codePlace("APP206", "render", iikanji.CodePlace{Variants: []string{"x"}})

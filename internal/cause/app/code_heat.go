@@ -16,7 +16,7 @@ type heat struct {
 	left     float64 // of these: what no advised index saves; of statements only
 	share    float64 // of all seconds of that sort
 	rows     float64 // that one execution of its statements read or sent; 0 if unknown
-	reading  float64 // CPU seconds in which the app read the rows of its statements, an estimate
+	reading  float64 // CPU seconds in which the app read the rows of its statements, at most; 0 if unknown
 	evidence []iikanji.Evidence
 }
 
@@ -64,9 +64,9 @@ func statementHeat(v *cause.View, s cause.Site) heat {
 	if count > 0 {
 		h.rows = read / count
 	}
-	if all := rowsSent(v); all > 0 {
-		h.reading = cpuOf(v, s.Service) * rowShare * sent / all
-		h.share = max(h.share, rowShare*sent/all)
+	if all, cpu := rowsSent(v), cpuOf(v, s.Service); all > 0 && cpu > 0 {
+		h.reading = readingOf(v, s.Service) * sent / all
+		h.share = max(h.share, h.reading/cpu)
 	}
 	h.evidence = append(h.evidence, reachedBy(v, s)...)
 	return h
@@ -110,10 +110,19 @@ func requestsTo(v *cause.View, s cause.Site) float64 {
 	return n
 }
 
-// rowShare is the share of an app's CPU time that the reading of rows is taken to
-// cost at most, where nothing else is known: half of it in profiles of the untouched
-// isucondition.
-const rowShare = 0.5
+// databasePackage is what every driver of a Go app is called by.
+const databasePackage = "database/sql"
+
+// readingOf is the CPU time in which a service sent statements and read their rows, by the
+// profile of its CPU: in database/sql and in the driver below it. 0 without a profile.
+func readingOf(v *cause.View, service string) float64 {
+	for _, f := range v.Input.Facts {
+		if hot, ok := cause.Decode(f, fact.TopicHot); ok && f.Target == service && hot.Package == databasePackage {
+			return hot.Each.Seconds()
+		}
+	}
+	return 0
+}
 
 // rowsSent is the number of rows that all statements returned.
 func rowsSent(v *cause.View) float64 {
