@@ -126,10 +126,6 @@ type PageChange struct {
 	Page    string `json:"page"`
 	Changed int    `json:"changed"`
 	Same    int    `json:"same"`
-	// Bytes and Differ are of the changed pages whose texts were compared: their length,
-	// and the part between the first and the last byte that differs.
-	Bytes  Bytes `json:"bytes,omitempty"`
-	Differ Bytes `json:"differ,omitempty"`
 }
 
 // A StalePage is a page that changed and was not dropped.

@@ -96,29 +96,5 @@ func TestDroppedInVain(t *testing.T) {
 	}
 }
 
-// TestFragment: a small part of pages that a write is not about.
-func TestFragment(t *testing.T) {
-	for name, c := range map[string]struct {
-		pair  iikanji.PageChange
-		found bool
-	}{
-		"a sidebar":       {iikanji.PageChange{Page: "/article/:id", Changed: 400, Same: 4, Bytes: 400_000, Differ: 20_000}, true},
-		"a whole page":    {iikanji.PageChange{Page: "/article/:id", Changed: 400, Bytes: 400_000, Differ: 200_000}, false},
-		"the page itself": {iikanji.PageChange{Page: "/article/:1", Changed: 400, Bytes: 400_000, Differ: 20_000}, false},
-		"seldom":          {iikanji.PageChange{Page: "/article/:id", Changed: 400, Same: 500, Bytes: 400_000, Differ: 20_000}, false},
-		"not compared":    {iikanji.PageChange{Page: "/article/:id", Changed: 400}, false},
-	} {
-		c.pair.Write = "POST /comment/:1"
-		s := sharedScene(10, false).with("nginx", iikanji.TopicKept, "/dev/shm/iikanji-1", iikanji.KeptPages{Kept: []string{"/article/:id", "/"}, Pairs: []iikanji.PageChange{c.pair}})
-		f := findingOf(t, s, "WEB113")
-		if (f.Code != "") != c.found {
-			t.Errorf("%s: %+v", name, f)
-		}
-		if c.found && (len(f.Remedies) != 1 || f.Evidence[0].Text != "after POST /comment/:1, 400 of 404 pages of /article/:id differed, in 5 % of their bytes") {
-			t.Errorf("%s: %+v", name, f)
-		}
-	}
-}
-
 // leastSeen is how often a page must be seen to stay the same.
 const leastSeen = 20

@@ -54,6 +54,7 @@ var reserved = [][]string{
 	{"DB124", "waits for lock files", "threads wait for a lock of a whole file (flock) beside a SQLite database"},
 	{"DB131", "syncs of SQLite files", "commits in SQLite files wait for the disk"},
 	{"DB132", "trace of SQLite statements", "the app writes a line for each statement"},
+	{"WEB113", "a fragment on every page", "writes change a small part of all kept pages"},
 	{"APP105", "work repeated per request", "a value that never changed is computed each time"},
 	{"APP216", "the answer of a built search is computed again", "it could be kept until its table is written"},
 	{"APP217", "one write per id", "ids are taken one by one from a table that only counts them"},

@@ -20,7 +20,6 @@ func Rules() []cause.Rule {
 		accessLogCost,
 		blobsFromDatabase,
 		hangingClients,
-		sharedFragment,
 		robotLoad,
 		pagesInVarnish,
 		pagesInNginx,

@@ -77,17 +77,8 @@ func (t *task) generations(app string, want pagegen.Plan) (folder string, err er
 	return folder, err
 }
 
-// merge adds the pages and fragments of an act to the plan of the earlier acts.
+// merge adds the pages of an act to the plan of the earlier acts.
 func merge(plan *pagegen.Plan, want pagegen.Plan) error {
-	if len(plan.Fragments) > 0 && !slices.Equal(plan.Fragments, want.Fragments) {
-		return fmt.Errorf("the pages of the app include %s already; want them as fragments", strings.Join(plan.Fragments, " and "))
-	}
-	for _, f := range want.Fragments {
-		if len(plan.Fragments) == 0 && slices.Contains(plan.Kept, f) {
-			return fmt.Errorf("fragment %q: it is kept as a page already", f)
-		}
-	}
-	plan.Fragments = want.Fragments
 	for _, p := range want.Kept {
 		if !slices.Contains(plan.Kept, p) {
 			plan.Kept = append(plan.Kept, p)
@@ -165,9 +156,6 @@ func planSource(p pagegen.Plan) ([]byte, error) {
 	b.WriteString("// Handler drops the pages that nginx keeps whenever a request may have changed them.\nfunc Handler(next http.Handler) http.Handler { return store.Handler(next) }\n\n")
 	b.WriteString("var store = func() *Store {\n\ts, err := Open(appPlan)\n\tif err != nil {\n\t\tpanic(err)\n\t}\n\treturn s\n}()\n\n")
 	fmt.Fprintf(&b, "var appPlan = Plan{\n\tFolder: %q,\n\tKept: %#v,\n", p.Folder, p.Kept)
-	if len(p.Fragments) > 0 {
-		fmt.Fprintf(&b, "\tFragments: %#v,\n", p.Fragments)
-	}
 	if len(p.Table) > 0 {
 		b.WriteString("\tTable: []Row{\n")
 		for _, r := range p.Table {

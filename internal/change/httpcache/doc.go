@@ -49,8 +49,8 @@
 // write drops all pages, or those of a table (drops.go) that the app's own notes justify
 // (rule WEB117).
 //
-// The act nginx can have nginx include fragments of pages (nginxfragments.go). The act direct
-// takes a Varnish out again (direct.go), for a site that goes on with another cache.
+// The act direct takes a Varnish out again (direct.go), for a site that goes on with
+// another cache.
 //
 // The package sends no request. Whether an answer is the same for all clients is
 // proven by the observed run; package promise computes what is weakened without.

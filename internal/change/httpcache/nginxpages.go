@@ -32,14 +32,13 @@ const (
 // nginxPages keeps the answers of paths in nginx's cache until a write. nginx has the
 // generation of a page in the key (package pagegen), which the app renews at each write.
 type nginxPages struct {
-	Path      string    `arg:"path,required" help:"a URL or a route: /article/:id; several with semicolons between them"`
-	Valid     string    `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
-	Cookies   string    `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for paths that are the same for all clients"`
-	Drops     drops     `arg:"drops" help:"the pages that writes drop, as in POST /comment/:1=/article/:1,/list;POST /post=/ where :1 is the first id in the write's path; a write that is not named, and every write by default, drops all pages"`
-	Fragments fragments `arg:"fragments" help:"parts of pages that nginx includes where the app's pages name them by SSI, as in /sidebar; several with semicolons between them; only nginx may request them then; connections are closed after these pages, because they have no length; weakens behaviour"`
-	Lock      string    `arg:"lock" oneof:"on,off" default:"off" help:"on: of several requests for one answer only one reaches the app; the others look every 500 ms whether it is there"`
-	Size      megs      `arg:"size" help:"the most bytes of the cache on disk, 1m to 1024m; a quarter of the available memory up to 256m by default"`
-	Server    string    `arg:"server" help:"server_name or listen address of a server block"`
+	Path    string `arg:"path,required" help:"a URL or a route: /article/:id; several with semicolons between them"`
+	Valid   string `arg:"valid,required" help:"how old an answer may be, 100ms to 100s"`
+	Cookies string `arg:"cookies" oneof:"personal,ignore" default:"personal" help:"personal: no answer to a request with a cookie is kept; ignore: requests lose their cookies, for paths that are the same for all clients"`
+	Drops   drops  `arg:"drops" help:"the pages that writes drop, as in POST /comment/:1=/article/:1,/list;POST /post=/ where :1 is the first id in the write's path; a write that is not named, and every write by default, drops all pages"`
+	Lock    string `arg:"lock" oneof:"on,off" default:"off" help:"on: of several requests for one answer only one reaches the app; the others look every 500 ms whether it is there"`
+	Size    megs   `arg:"size" help:"the most bytes of the cache on disk, 1m to 1024m; a quarter of the available memory up to 256m by default"`
+	Server  string `arg:"server" help:"server_name or listen address of a server block"`
 
 	slice nginxedit.Slice
 	paths []string
@@ -57,12 +56,7 @@ func (a *nginxPages) Validate() error {
 			return fmt.Errorf("path %q: want a path or a route without an ending", path)
 		}
 	}
-	for _, path := range a.Fragments {
-		if slices.Contains(a.paths, path) {
-			return fmt.Errorf("path %q: it is a fragment, too", path)
-		}
-	}
-	return a.Drops.within(slices.Concat(a.paths, a.Fragments))
+	return a.Drops.within(a.paths)
 }
 
 // plan implements planner.
@@ -72,15 +66,14 @@ func (a *nginxPages) plan(t *task) error {
 		return err
 	}
 	var app string
-	all := slices.Concat(a.paths, a.Fragments)
-	spots := make([]nginxedit.Spot, len(all))
-	for i, path := range all {
+	spots := make([]nginxedit.Spot, len(a.paths))
+	for i, path := range a.paths {
 		if spots[i], err = a.spot(t, path); err != nil {
 			return err
 		}
 		of, err := t.appOf(path, spots[i])
 		if err == nil && app != "" && of != app {
-			err = fmt.Errorf("path %q: it is answered by %s, the path %q by %s", path, of, all[0], app)
+			err = fmt.Errorf("path %q: it is answered by %s, the path %q by %s", path, of, a.paths[0], app)
 		}
 		if err != nil {
 			return err
@@ -90,7 +83,7 @@ func (a *nginxPages) plan(t *task) error {
 	if err := t.onlyWriter(app); err != nil {
 		return err
 	}
-	folder, err := t.generations(app, pagegen.Plan{Kept: all, Fragments: a.Fragments, Table: a.Drops})
+	folder, err := t.generations(app, pagegen.Plan{Kept: a.paths, Table: a.Drops})
 	if err != nil {
 		return err
 	}
@@ -99,32 +92,26 @@ func (a *nginxPages) plan(t *task) error {
 	}
 	a.slice.Define(t.Plan, http)
 	a.Drops.define(t, http, a.paths)
-	for i, path := range all {
+	for i, path := range a.paths {
 		if err := a.keep(t, path, spots[i], folder); err != nil {
 			return err
 		}
 	}
 	t.Weaken(promise.Kept{Cached: true, FromApp: true, AppDecides: true, SameForAll: t.Proves(iikanji.SameForAll), Purged: true}.Promises()...)
-	if len(a.Fragments) > 0 {
-		t.Weaken(promise.Fragments()...)
-	}
-	t.Says = says(a.paths, a.Valid, "nginx", a.Cookies, a.Fragments, a.Drops, app)
+	t.Says = a.says(app)
 	return nil
 }
 
-// says is the sentence about a change that keeps pages until a write.
-func says(paths []string, valid, where, cookies string, parts fragments, table drops, app string) string {
-	text := fmt.Sprintf("keep the answers of %s in %s for %s", strings.Join(paths, " and "), where, valid)
-	if cookies == "ignore" {
+// says is the sentence about the change.
+func (a *nginxPages) says(app string) string {
+	text := fmt.Sprintf("keep the answers of %s in nginx for %s", strings.Join(a.paths, " and "), a.Valid)
+	if a.Cookies == "ignore" {
 		text += ", the same for all clients, without cookies"
 	}
-	if len(parts) > 0 {
-		text += ", and have nginx include " + strings.Join(parts, " and ")
-	}
-	if len(table) == 0 {
+	if len(a.Drops) == 0 {
 		return text + ", and have " + app + " drop all of them at each request that may write"
 	}
-	return text + ", and have " + app + " drop " + table.String() + ", and all of them at every other write"
+	return text + ", and have " + app + " drop " + a.Drops.String() + ", and all of them at every other write"
 }
 
 // spot is the location of a path. It refuses a path whose answers cannot be kept.
@@ -221,10 +208,26 @@ func (a *nginxPages) zone(t *task, http *nginx.Directive) error {
 	return t.CacheZone(http, pagesZone, "1:2", strconv.FormatInt(size, 10)+"m", "30s")
 }
 
+// link is the symbolic link to the generation of a page.
+func (ds drops) link() string {
+	if len(ds) == 0 {
+		return pagegen.Common
+	}
+	return linkVariable
+}
+
+// hasBlock reports whether http has a block that sets a variable.
+func (t *task) hasBlock(http *nginx.Directive, block, variable string) bool {
+	return slices.ContainsFunc(t.Get(http, block), func(d nginx.Place) bool { return d.Arg(1) == variable })
+}
+
 // define adds the maps that the keys of pages need. $realpath_root is read once for each
 // request: between two readings, a write may change it.
 func (ds drops) define(t *task, http *nginx.Directive, paths []string) {
-	ds.ofPages().define(t, http)
+	if !t.hasBlock(http, "map", generation) {
+		nginxedit.InsertBeforeServers(http, nginx.NewBlock("map", "$realpath_root", generation).Put(nginx.New("~^(?<iikanji_made>.+)$", "$iikanji_made")))
+		nginxedit.InsertBeforeServers(http, nginx.NewBlock("map", generation, noGeneration).Put(nginx.New("", "1")))
+	}
 	if len(ds) == 0 {
 		return
 	}
@@ -282,20 +285,8 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 	} else {
 		personal = append(personal, "$http_cookie")
 	}
-	of, key := a.Drops.ofPages(), pagesKey
-	if slices.Contains(a.Fragments, path) {
-		of, key = a.Drops.ofFragment(path), strings.Replace(pagesKey, "$request_uri", "$uri$is_args$args", 1)
-		if err := t.sameForPages(path, s); err != nil {
-			return err
-		}
-		t.Ensure(s.Chain, "internal") // clients cannot request it: the key has no $request_uri
-	}
-	if len(a.Fragments) > 0 {
-		t.includes(s)
-	} else {
-		t.oneEncoding(s)
-	}
-	of.define(t, s.Chain[0])
+	t.oneEncoding(s)
+	key := pagesKey
 	received, err := t.Received(path, s, a.Cookies == "ignore")
 	if err != nil {
 		return err
@@ -305,9 +296,9 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 			key += " $" + v
 		}
 	}
-	t.Ensure(s.Chain, "root", folder+"/"+of.link)
+	t.Ensure(s.Chain, "root", folder+"/"+a.Drops.link())
 	t.Ensure(s.Chain, "proxy_cache", pagesZone)
-	t.Ensure(s.Chain, "proxy_cache_key", key+" "+a.slice.Variable()+" "+of.generation())
+	t.Ensure(s.Chain, "proxy_cache_key", key+" "+a.slice.Variable()+" "+generation)
 	t.Ensure(s.Chain, "proxy_cache_valid", "200", strconv.Itoa(int(a.slice.Length/time.Second)+1)+"s")
 	t.Ensure(s.Chain, "proxy_cache_lock", a.Lock)
 	if t.Value(s.Chain, "proxy_buffering") == "off" {
@@ -316,7 +307,7 @@ func (a *nginxPages) keep(t *task, path string, s nginxedit.Spot, folder string)
 	if _, at := t.Effective(s.Chain, "proxy_cache_use_stale"); at >= 0 {
 		t.Ensure(s.Chain, "proxy_cache_use_stale", "off")
 	}
-	t.Ensure(s.Chain, "proxy_cache_bypass", append(slices.Clone(personal), of.none())...)
-	t.Ensure(s.Chain, "proxy_no_cache", append(slices.Clone(personal), of.none())...)
+	t.Ensure(s.Chain, "proxy_cache_bypass", append(slices.Clone(personal), noGeneration)...)
+	t.Ensure(s.Chain, "proxy_no_cache", append(slices.Clone(personal), noGeneration)...)
 	return nil
 }

@@ -2,7 +2,6 @@ package httpcache
 
 import (
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -45,59 +44,6 @@ func (s *blogSite) counted(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return n
-}
-
-func (s *blogSite) mustKeep(t *testing.T, want bool, path string, header ...string) {
-	t.Helper()
-	if is, err := s.keeps(path, header...); err != nil || is != want {
-		t.Errorf("%s %v is kept: %v, want %v, %v", path, header, is, want, err)
-	}
-}
-
-// testFragments: nginx includes a part that it keeps for itself. A write that changes the
-// part drops it alone.
-func (s *blogSite) testFragments(t *testing.T) {
-	c := s.apply(t, remedy("nginx", "path", "/page/:id", "valid", "100s", "cookies", "ignore", "fragments", "/part", "drops", "POST /comment/:1=/page/:1;POST /hidden/:1=/page/:1,/part"))
-	defer s.undoAll(t, c)
-	again := remedy("nginx", "path", "/page/:id;/part", "valid", "100s", "cookies", "ignore")
-	if _, err := change.Plan(t.Context(), s.open(s.dir), again); err == nil {
-		t.Errorf("a fragment is kept as a page: %v", again.Args)
-	}
-	if got := fmt.Sprint(c.Weakens); got != "[privacy tested-only behaviour]" {
-		t.Errorf("it weakens %s", got)
-	}
-	for _, path := range []string{"/page/1?plain", "/page/2?plain"} {
-		s.mustKeep(t, true, path)
-	}
-	total := strings.TrimPrefix(s.body(t, "/page/2?plain"), "page 0: part ")
-	s.post(t, "/hidden/3")
-	for _, path := range []string{"/page/1?plain", "/page/2?plain"} {
-		if body := s.body(t, path); !strings.HasSuffix(body, ": part "+next(t, total)) || strings.Contains(body, "#include") {
-			t.Errorf("%s after a write of the part: %q, before: %s", path, body, total)
-		}
-	}
-	resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/page/1?plain", s.port))
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if resp.ContentLength >= 0 || !resp.Close {
-		t.Errorf("length %d, the connection closes: %v: a client that waits for the end would hang", resp.ContentLength, resp.Close)
-	}
-	for _, path := range []string{"/part", "/%70art"} {
-		if resp, _, err := s.get(path); err != nil || resp.StatusCode != 404 {
-			t.Errorf("a client asks for %s: %v %v", path, resp, err)
-		}
-	}
-}
-
-func next(t *testing.T, number string) string {
-	t.Helper()
-	var n int
-	if _, err := fmt.Sscan(number, &n); err != nil {
-		t.Fatal(err)
-	}
-	return fmt.Sprint(n + 1)
 }
 
 // undoAll undoes changes of the site.

@@ -121,15 +121,6 @@ func (b *blog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "article ", id, " comments ", comments)
 	case "list":
 		fmt.Fprint(w, "list ", total)
-	case "part":
-		w.Header().Del("X-Asked")
-		fmt.Fprint(w, "part ", total)
-	case "page":
-		if strings.Contains(r.Header.Get("Surrogate-Capability"), "SSI/1.0") {
-			fmt.Fprint(w, "page ", comments, ": <!--#include virtual=\"/part\" -->")
-			return
-		}
-		fmt.Fprint(w, "page ", comments, ": part ", total)
 	case "full":
 		fmt.Fprint(w, "full ", id, " ", strings.Repeat("x", 256<<10))
 	}
@@ -322,7 +313,6 @@ func TestNginxPages(t *testing.T) {
 	if after, err := changetest.Tree(filepath.Join(s.dir, "src")); err != nil || after != before || s.kept(t, "/list") {
 		t.Errorf("undone, the source is\n%s\n%v", after, err)
 	}
-	t.Run("fragments", s.testFragments)
 	t.Run("full", func(t *testing.T) { s.testFull(t) })
 }
 
@@ -346,8 +336,6 @@ func (s *blogSite) refused(t *testing.T) {
 		{remedy("nginx", "path", "/a/:id", "valid", "1s", "drops", "POST /b/:1=/a/:2"), "has no id"},
 		{remedy("nginx", "path", "/a", "valid", "1s", "drops", "GET /b=/a"), "want a write and its pages"},
 		{remedy("nginx", "path", "/a", "valid", "1s", "drops", "POST /b=/a\"; return 200"), "want"},
-		{remedy("nginx", "path", "/a", "valid", "1s", "fragments", "/a"), "a fragment, too"},
-		{remedy("nginx", "path", "/a", "valid", "1s", "fragments", "/b/:id"), "want the path of a fragment"},
 		{remedy("direct"), "no service of the engine varnish"},
 	})
 	other := s.open(s.dir)

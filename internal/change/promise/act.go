@@ -22,7 +22,7 @@ func QuietApp() []iikanji.Promise { return []iikanji.Promise{iikanji.Observabili
 // weaken: a copy stays as it is when its file changes.
 func CompressedCopies() []iikanji.Promise { return []iikanji.Promise{iikanji.Freshness} }
 
-// Fragments lists the promises that including fragments on the way to the client
+// Fragments lists the promises that having Varnish include fragments on the way to the client
 // weakens: the client gets another page than the application sent, and a command in
 // text that a user wrote is obeyed, too, unless the application escapes it.
 func Fragments() []iikanji.Promise { return []iikanji.Promise{iikanji.Behaviour} }

@@ -54,9 +54,6 @@ func (s *Store) read(w http.ResponseWriter, r *http.Request, next http.Handler) 
 		return // an error; a framework may send it later
 	}
 	p.digest = d.hash.Sum64()
-	if !d.long {
-		p.body = d.body
-	}
 	if stale := s.seen.read(p, from); stale != nil {
 		s.distrust(stale)
 	}
@@ -80,8 +77,6 @@ type digested struct {
 		Sum64() uint64
 	}
 	status int
-	body   []byte
-	long   bool // longer than maxBody
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -98,9 +93,6 @@ func (d *digested) Write(b []byte) (int, error) {
 		d.status = http.StatusOK
 	}
 	_, _ = d.hash.Write(b)
-	if d.long = d.long || len(d.body)+len(b) > maxBody; !d.long {
-		d.body = append(d.body, b...)
-	}
 	return d.ResponseWriter.Write(b)
 }
 

@@ -13,9 +13,6 @@ const (
 	maxWrites = 4096
 	// maxPairs bounds the pairs of a write and a page that are counted.
 	maxPairs = 2000
-	// maxBodies bounds the pages whose texts are kept, and maxBody the length of one.
-	maxBodies = 100
-	maxBody   = 64 << 10
 )
 
 // A page is one answer that the app computed.
@@ -24,7 +21,6 @@ type page struct {
 	route     string
 	values    []string // at the placeholders of the route
 	digest    uint64
-	body      []byte // nil for a long one
 }
 
 // A Pair is how often pages of a route differed after one write, and nothing else, than
@@ -35,10 +31,6 @@ type Pair struct {
 	// Changed and Same count pages whose bytes before and after one write are known.
 	Changed int `json:"changed"`
 	Same    int `json:"same"`
-	// Bytes and Differ are of the changed pages whose texts were compared: their length,
-	// and the part between the first and the last byte that differs.
-	Bytes  int64 `json:"bytes,omitempty"`
-	Differ int64 `json:"differ,omitempty"`
 }
 
 // A learner sees which pages a write changes. Only pages that were computed while no
@@ -50,7 +42,6 @@ type learner struct {
 	started, ended int
 	writes         []done // the latest, in the order of their ends
 	pages          map[string]known
-	bodies         int // of pages, that are kept
 	pairs          map[[2]string]*Pair
 	unstable       map[string]int // by route: pages that changed without any write
 	stale          []Stale        // the first one only: after it every write drops all pages
@@ -64,7 +55,6 @@ type done struct{ method, path string }
 type known struct {
 	digest uint64
 	writes int
-	body   []byte // nil if it is not kept
 }
 
 // A Stale is a page that changed although its writes did not drop it.
@@ -115,7 +105,7 @@ func (l *learner) read(p page, from int) *Stale {
 	if !ok && len(l.pages) >= maxPages {
 		return nil
 	}
-	l.pages[p.url] = known{p.digest, from, l.keepBody(p, before)}
+	l.pages[p.url] = known{p.digest, from}
 	since := l.since(before.writes)
 	if !ok || from > before.writes && since == nil {
 		return nil
@@ -126,7 +116,7 @@ func (l *learner) read(p page, from int) *Stale {
 	case len(since) == 0 && differs:
 		l.unstable[p.route]++
 	case len(since) == 1:
-		l.count(since[0], p, before.body, differs)
+		l.count(since[0], p, differs)
 	}
 	if differs && len(since) > 0 && len(l.plan.Table) > 0 && len(l.stale) == 0 && !slices.ContainsFunc(since, func(w done) bool { return l.plan.drops(w, p.path) }) {
 		stale := Stale{Page: p.path, Write: since[len(since)-1].method + " " + since[len(since)-1].path}
@@ -145,22 +135,8 @@ func (l *learner) since(n int) []done {
 	return l.writes[len(l.writes)-count:]
 }
 
-// keepBody returns the text of a page if it is kept.
-func (l *learner) keepBody(p page, before known) []byte {
-	switch {
-	case p.body == nil && before.body != nil: // it has grown too long
-		l.bodies--
-		return nil
-	case p.body == nil || before.body == nil && l.bodies >= maxBodies:
-		return nil
-	case before.body == nil:
-		l.bodies++
-	}
-	return p.body
-}
-
 // count notes one page before and after one write.
-func (l *learner) count(w done, p page, before []byte, differs bool) {
+func (l *learner) count(w done, p page, differs bool) {
 	write, ids := WriteOf(w.method, w.path)
 	key := [2]string{write, related(p.route, p.values, ids)}
 	pair := l.pairs[key]
@@ -176,25 +152,6 @@ func (l *learner) count(w done, p page, before []byte, differs bool) {
 		return
 	}
 	pair.Changed++
-	if before != nil && p.body != nil {
-		pair.Bytes += int64(len(p.body))
-		pair.Differ += int64(differing(before, p.body))
-	}
-}
-
-// differing is the length of the part of b between the first and the last byte in which
-// it differs from a.
-func differing(a, b []byte) int {
-	n := min(len(a), len(b))
-	from := 0
-	for from < n && a[from] == b[from] {
-		from++
-	}
-	to := 0
-	for to < n-from && a[len(a)-1-to] == b[len(b)-1-to] {
-		to++
-	}
-	return len(b) - from - to
 }
 
 // related is a route with the ids of a write in it. A page that has another id is of

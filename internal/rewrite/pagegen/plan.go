@@ -11,8 +11,6 @@ type Plan struct {
 	Folder string
 	// Kept are the routes of the pages that the web server keeps, as in /article/:id.
 	Kept []string
-	// Fragments are those of Kept that are parts of pages, which the web server includes.
-	Fragments []string `json:",omitempty"`
 	// Table has the pages that a write changes. A write that has no row changes all. An
 	// empty table has one link for all pages.
 	Table []Row
