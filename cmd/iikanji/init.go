@@ -32,7 +32,9 @@ func (initCmd) Help() string {
 iikanji.toml: the web server and its configuration, the apps behind it with their
 source, databases, caches and background jobs, and how each can be restarted. It
 changes nothing else. It says how sure each finding is, and what you must fill
-in; on a usual site that is the command of the benchmarker alone.
+in; on a usual site that is the command of the benchmarker alone. Of that it asks
+the options (--help): one for the length of its load makes a search's runs short,
+with ${IIKANJI_SECONDS} as its value.
 
 Run it as root, or as the user of the site: the environment of other users'
 processes cannot be read otherwise. Secrets are neither printed nor written: the

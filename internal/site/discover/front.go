@@ -72,7 +72,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	}
 	s.questions()
 	s.withoutDatabase()
-	s.finish()
+	s.finish(ctx)
 	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
 	return s.out, nil
 }

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -188,13 +189,14 @@ func (s *search) schemaFolders() []string {
 }
 
 // finish writes what was found into the file.
-func (s *search) finish() {
+func (s *search) finish(ctx context.Context) {
 	f := s.out.File
 	f.Bench.Command = s.Bench
 	if s.Bench == "" {
 		s.todo("fill in command below [bench]: the command that loads the site once and prints its score")
 		s.out.Notes["bench.command"] = "FILL IN: the command that loads the site once and prints its score."
 	}
+	s.benchLength(ctx)
 	s.out.Notes["bench.length"] = "Length of the load of one run."
 	s.out.Notes["bench.score"] = "Where the score is in the output. Known load tools, a JSON document with \"score\" and a line \"score: N\" are recognized without it."
 	f.Policy.Profile = cmp.Or(s.Policy, target.Production)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -166,8 +167,10 @@ func (d *round) benchmarker() {
 		d.bad(Warning, "", "benchmarker", "fill in command below [bench]; until then use iikanji bench --manual", "there is no command")
 	case b.Reset.How == target.ResetCommand && b.Reset.Command == "":
 		d.bad(Failed, "", "benchmarker", "fill in command below [bench.reset]", "reset has no command")
+	case !strings.Contains(b.Command, "IIKANJI_SECONDS"):
+		d.ok("", "benchmarker", "%s, %v a run; if it has an option for the length, ${IIKANJI_SECONDS} in it makes the runs of a search short", b.Command, b.RunLength())
 	default:
-		d.ok("", "benchmarker", "%s, %v a run", b.Command, b.RunLength())
+		d.ok("", "benchmarker", "%s, %v a run, and shorter ones", b.Command, b.RunLength())
 	}
 }
 
