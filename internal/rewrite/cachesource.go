@@ -13,7 +13,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // A CacheSource is what the source of an app needs for a query cache, and what it

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/tools/go/ast/inspector"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 var loopStopsEarly = Lever{Code: "APP202", Title: "a loop over rows stops early",

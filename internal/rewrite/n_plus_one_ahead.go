@@ -11,8 +11,8 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 const (

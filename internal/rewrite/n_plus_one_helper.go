@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 // A getter is a function that reads one row by a unique key and returns it:

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 var overread = Lever{Code: "APP213", Title: "reads more than it uses",

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/tools/go/types/typeutil"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // A poolEngine is what the connections of a pool reach.

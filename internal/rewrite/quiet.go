@@ -10,7 +10,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
 
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // quietPackages compute and have no effect outside of their arguments, so that it

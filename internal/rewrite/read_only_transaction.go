@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 var readOnlyTransaction = Lever{Code: "APP210", Title: "a transaction that only reads",

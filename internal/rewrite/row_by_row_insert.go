@@ -6,7 +6,7 @@ import (
 	"go/types"
 	"slices"
 
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 var rowByRowInsert = Lever{Code: "APP204", Title: "one statement per element",

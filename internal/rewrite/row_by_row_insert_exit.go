@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/tools/go/types/typeutil"
 
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // othersQuiet reports whether the rest of the body sends nothing before the loop

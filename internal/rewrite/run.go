@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // Run loads the packages of a module folder without the network and runs levers

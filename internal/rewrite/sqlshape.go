@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 // A shape is a SELECT of whole rows of one table: without grouping, manyToOne,

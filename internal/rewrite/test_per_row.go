@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 var testPerRow = Lever{Code: "APP215", Title: "each row of a list is tested by a statement",

@@ -10,8 +10,8 @@ import (
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
 
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
 )
 
 var unreadColumns = Lever{Code: "APP203", Title: "columns that no code reads",

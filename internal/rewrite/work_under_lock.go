@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 
-	"github.com/iikanji/iikanji/internal/rewrite/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 var workUnderLock = Lever{Code: "APP211", Title: "work under a lock",
