@@ -153,11 +153,8 @@ func (s *Subject) await(ctx context.Context, r *running) error {
 		if last == nil {
 			last = s.refind(r)
 		}
-		if last == nil {
-			last = r.isAgain()
-		}
 		if why, ended := r.ended(); last != nil && ended {
-			why := fmt.Errorf("its process has ended: %s", why)
+			why := fmt.Errorf("%w: %s", process.ErrEnded, why)
 			return process.Final(&NotReadyError{r.Name, time.Since(began).Round(time.Millisecond), why, r.Logs.Output})
 		}
 		return last

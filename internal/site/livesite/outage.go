@@ -1,6 +1,7 @@
 package livesite
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,6 +38,40 @@ func (o *Outage) Hints() []string {
 }
 
 func outageFile(dir, service string) string { return filepath.Join(dir, "down", service+".json") }
+
+// comebacks are the waits before the further starts of a service that is down after its
+// restart. Its address may still be in use, or what it connects to may not be ready yet.
+var comebacks = [...]time.Duration{250 * time.Millisecond, time.Second, 4 * time.Second}
+
+// comeBack starts a service again whose restart ended with an error that leaves it down. It
+// returns the last error, nil once the service answers.
+func (s *Subject) comeBack(ctx context.Context, r *running, err error) error {
+	for n, wait := range comebacks {
+		if err == nil || !r.mayComeBack(err) {
+			return err
+		}
+		s.options.Progress(fmt.Sprintf("service %s is down (%s) and is started again: attempt %d of %d",
+			r.Name, firstLines([]byte(err.Error())), n+1, len(comebacks)))
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(wait):
+		}
+		err = s.restartOnce(ctx, r)
+	}
+	return err
+}
+
+// mayComeBack reports whether an error left a service without a process, and whether it is
+// known how to start it. One that runs and does not answer is not started again: it may be
+// recovering its data.
+func (r *running) mayComeBack(err error) bool {
+	if m := r.Method(); m == target.ByParent || m == target.ByProcess && r.mayEnd() != nil {
+		return false
+	}
+	var slow *NotReadyError
+	return errors.Is(err, process.ErrEnded) || !errors.As(err, &slow) && !r.runs()
+}
 
 // noteOutage keeps the error of a restart if the service does not run or answer. A service
 // that was left alone has no outage.

@@ -42,15 +42,23 @@ func (s *Subject) restartAlone(ctx context.Context, r *running) error {
 	defer r.act.Unlock()
 	r.expect(true)
 	defer r.expect(false)
-	if err := s.restart(ctx, r); err != nil {
-		return s.noteOutage(r, fmt.Errorf("restarting service %s: %w", r.Name, err))
-	}
-	r.begins()
-	if err := s.await(ctx, r); err != nil { // it may still run: the site's own scripts must find it
-		return s.noteOutage(r, joinErrors(err, s.writePID(r)))
+	if err := s.comeBack(ctx, r, s.restartOnce(ctx, r)); err != nil {
+		return s.noteOutage(r, err)
 	}
 	s.watch(r)
 	return joinErrors(s.writePID(r), s.forgetOutage(r))
+}
+
+// restartOnce restarts a service and waits until it answers.
+func (s *Subject) restartOnce(ctx context.Context, r *running) error {
+	if err := s.restart(ctx, r); err != nil {
+		return fmt.Errorf("restarting service %s: %w", r.Name, err)
+	}
+	r.begins()
+	if err := s.await(ctx, r); err != nil { // it may still run: the site's own scripts must find it
+		return joinErrors(err, s.writePID(r))
+	}
+	return nil
 }
 
 // restart ends and starts a service; it does not wait until it answers.
@@ -208,18 +216,20 @@ func firstLines(b []byte) string {
 // refind finds the process of a service again.
 func (s *Subject) refind(r *running) error {
 	if p := r.process(); p != nil && p.Alive(s.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
-		return nil // a job: it is found by its process
+		return r.isAgain(p) // a job: it is found by its process
 	}
 	m, err := process.ReadMachine(s.host)
 	if err != nil {
 		return err
 	}
 	p, err := Find(m, r.Service)
-	if err != nil {
-		return err
+	if err == nil {
+		err = r.isAgain(p)
 	}
-	r.set(p)
-	return nil
+	if err == nil { // another program at its address is not the service: the next restart must not end it
+		r.set(p)
+	}
+	return err
 }
 
 // writePID writes the id of the process into the files that held that of the process

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -78,9 +79,9 @@ func (s *Subject) testStart(ctx context.Context, r *running) error {
 
 // isAgain returns an error for a process that is another one than that which was found: it
 // runs another program, or shows another command line or title.
-func (r *running) isAgain() error {
-	p, o := r.process(), r.origin
-	if o == nil || r.started == nil || p == nil {
+func (r *running) isAgain(p *process.Process) error {
+	o := r.origin
+	if o == nil || r.started == nil {
 		return nil
 	}
 	if p.Program != r.started.Path && !sameFile(p.Program, r.started.Path) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -214,18 +215,48 @@ func TestRefusedStart(t *testing.T) {
 	}
 }
 
-// TestOutage: a service that does not come back is named, with the command that starts it,
-// until it runs again.
+// TestComeBack: an nginx whose address another program has during its restart is started
+// again, and the other program is left alone.
+func TestComeBack(t *testing.T) {
+	s := startPHP(t)
+	if err := s.subject.services["nginx"].endOf(syscall.SIGTERM).Do(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts := 0
+	s.subject.options.Progress = func(line string) {
+		if t.Log(line); strings.Contains(line, "is started again: attempt") {
+			attempts++
+			_ = taken.Close() // twice is an error of the second
+		}
+	}
+	if err := s.subject.Restart(t.Context(), "nginx"); err != nil || attempts != 1 {
+		t.Errorf("%v after %d attempts", err, attempts)
+	}
+	s.answers(t)
+	if out, err := Outages(s.subject.options.File, s.work); err != nil || len(out) > 0 {
+		t.Errorf("outages %v, %v", out, err)
+	}
+}
+
+// TestOutage: a service that does not come back, however often it is started, is named, with
+// the command that starts it, until it runs again.
 func TestOutage(t *testing.T) {
 	s := startPHP(t)
 	r := s.subject.services["nginx"]
 	path, env := r.origin.Spec.Path, filepath.Join(s.dir, "broken")
-	if err := os.WriteFile(env, []byte("#!/bin/sh\n[ \"$1\" = -t ] || exit 3\n"), 0o755); err != nil {
+	if err := os.WriteFile(env, []byte("#!/bin/sh\n[ \"$1\" = -t ] && exit\necho x >> "+s.dir+"/starts\nexit 3\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	r.origin.Spec.Path = env
 	if err := s.subject.Restart(t.Context(), "nginx"); err == nil {
 		t.Fatal("a program that ends at once came back")
+	}
+	if starts, err := os.ReadFile(filepath.Join(s.dir, "starts")); err != nil || len(starts) != len("x\n")*(1+len(comebacks)) {
+		t.Errorf("starts %q, %v", starts, err)
 	}
 	out, err := Outages(s.subject.options.File, s.work)
 	if err != nil || len(out) != 1 || out[0].Service != "nginx" || !strings.Contains(out[0].Hints()[0], "'-g' 'daemon off;'") && !strings.Contains(out[0].Hints()[0], "-g 'daemon off;'") {
