@@ -2,9 +2,7 @@ package stack
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -19,51 +17,46 @@ func (f folder) sourceSum(svc *arena.Service) (string, error) {
 	return process.SourceSum(f.path(webappDir, svc.Source))
 }
 
-// build builds a service from its current source, whose hash is sum. A rename replaces
-// the program of the running service, and only after the whole build succeeded.
+// build builds a service from its current source, whose hash is sum.
 func (s *Stack) build(ctx context.Context, svc *arena.Service, sum string) error {
 	f := s.dir
-	dir, out := f.path(webappDir, svc.Source), f.path(binDir, svc.Name+unfinished)
-	if err := f.seal(svc.Source); err != nil {
-		return err
-	}
-	sp, err := s.buildSpec(svc, builder, dir, out, buildLog)
+	b, err := s.buildOf(svc, builder, f.path(webappDir, svc.Source), f.path(binDir, svc.Name+unfinished), buildLog)
 	if err != nil {
 		return err
 	}
-	if err := f.emptyLog(buildLog); err != nil {
-		return f.full(fmt.Errorf("building the %s: %w", svc.Name, err), "")
+	_, byGo := process.CompileOnly(b.Words, b.Out)
+	if !byGo || !f.kept().Take(svc.Name, sum, b.Out) {
+		s.progress("building the " + svc.Name)
 	}
-	_, byGo := process.CompileOnly(sp.Args, out)
-	if byGo {
-		f.kept().Take(svc.Name, sum, out)
-	}
-	p, err := s.control.Run(ctx, sp)
-	if err != nil {
-		return fmt.Errorf("building the %s: %w", svc.Name, err)
-	}
-	if !p.OK {
-		return errors.Join(f.buildError(svc.Name, dir, buildLog, p.Status), removeFile(out))
-	}
-	if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
-		return nil // the build makes no program, as a check of a script's syntax
-	}
-	if err := process.Install(out, f.path(binDir, svc.Name)); err != nil {
-		return fmt.Errorf("building the %s: %w", svc.Name, err)
+	if err := b.Make(ctx); err != nil {
+		return err
 	}
 	if byGo { // a program that cannot be kept only costs the time of a link later
-		_ = f.kept().Keep(svc.Name, sum, f.path(binDir, svc.Name))
+		_ = f.kept().Keep(svc.Name, sum, b.Program)
 	}
 	return nil
 }
 
-// buildSpec describes the process of a service's build command in a source folder.
-func (s *Stack) buildSpec(svc *arena.Service, name, dir, out, log string) (process.Spec, error) {
-	v := s.view(svc)
+// buildOf is the build of a service in a folder with its source. Its output is in log.
+func (s *Stack) buildOf(svc *arena.Service, name, dir, out, log string) (process.Build, error) {
+	f, v := s.dir, s.view(svc)
 	v.Out = out
+	if err := f.seal(svc.Source); err != nil { // dir may be a copy of it
+		return process.Build{}, err
+	}
 	path, args, err := s.command(svc, svc.Build, v)
-	return process.Spec{Name: name, Path: path, Args: append([]string{path}, args...), Dir: dir,
-		Log: s.dir.path(logDir, log), Rank: process.RankJob, Env: s.dir.buildEnv(dir)}, err
+	run := func(ctx context.Context, words []string) error {
+		if err := f.emptyLog(log); err != nil {
+			return f.full(fmt.Errorf("%s of the %s: %w", name, svc.Name, err), "")
+		}
+		p, err := s.control.Run(ctx, process.Spec{Name: name, Path: path, Args: words, Dir: dir,
+			Log: f.path(logDir, log), Rank: process.RankJob, Env: f.buildEnv(dir)})
+		if err == nil && !p.OK {
+			return f.buildError(svc.Name, dir, log, p.Status)
+		}
+		return err
+	}
+	return process.Build{Words: append([]string{path}, args...), Run: run, Out: out, Program: f.path(binDir, svc.Name)}, err
 }
 
 // buildEnv is the caller's environment, which has the module cache and the proxy
@@ -106,7 +99,6 @@ func (s *Stack) buildChanged(ctx context.Context, built map[string]string) (sums
 		if sum == built[svc.Name] && !s.programMissing(&svc) {
 			continue
 		}
-		s.progress("building the " + svc.Name)
 		if err := s.build(ctx, &svc, sum); err != nil {
 			return nil, err
 		}
@@ -139,26 +131,9 @@ func (s *Stack) TryBuild(ctx context.Context, service, dir string) error {
 	}
 	s.checks.Lock()
 	defer s.checks.Unlock()
-	f := s.dir
-	out := f.path(binDir, builtForCheck)
-	if err := f.seal(svc.Source); err != nil { // dir is a copy of it
-		return err
-	}
-	sp, err := s.buildSpec(svc, "check of the source", dir, out, checkBuildLog)
+	b, err := s.buildOf(svc, "check of the source", dir, s.dir.path(binDir, builtForCheck), checkBuildLog)
 	if err != nil {
 		return err
 	}
-	if compile, ok := process.CompileOnly(sp.Args, out); ok {
-		sp.Args = compile
-	}
-	if err := f.emptyLog(checkBuildLog); err != nil {
-		return f.full(fmt.Errorf("trying to build the %s: %w", svc.Name, err), "")
-	}
-	p, err := s.control.Run(ctx, sp)
-	if err == nil && !p.OK {
-		err = f.buildError(svc.Name, dir, checkBuildLog, p.Status)
-	} else if err != nil {
-		err = fmt.Errorf("trying to build the %s: %w", svc.Name, err)
-	}
-	return errors.Join(err, removeFile(out))
+	return b.Try(ctx)
 }

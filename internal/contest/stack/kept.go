@@ -8,8 +8,10 @@ import "github.com/iikanji/iikanji/internal/machine/process"
 // environment and all sources. It links anew unless they are equal, so a kept program is
 // used only if it is what the build would make. It does not read the rest of the program.
 const (
-	keptDir  = ".kept" // in bin/; no service has this name
-	mostKept = 4       // programs of a service: the original, the best one so far and those on trial
+	keptDir = ".kept" // in bin/; no service has this name
+	// mostKept is the number of programs of a service. A comparison that switches n changes of
+	// the source, one after the other, goes through n+1 sources each time.
+	mostKept = 16
 )
 
 func (f folder) kept() process.Programs {

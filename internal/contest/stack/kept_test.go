@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
@@ -88,10 +91,12 @@ func TestKept(t *testing.T) {
 		t.Errorf("with the first flags: linked %d times", n)
 	}
 
-	for _, greeting := range []string{"a", "b", "c"} {
-		edit(greeting)
-		rebuilt()
+	for i := range mostKept { // of other sources
+		other := s.dir.kept().Path(app, fmt.Sprintf("source%d", i), "none")
+		must(t, errors.Join(os.WriteFile(other, nil, 0o755), os.Chtimes(other, time.Time{}, time.Unix(int64(i), 0))))
 	}
+	edit("a")
+	rebuilt()
 	if n := len(s.dir.kept().Kept(app, "*")); n != mostKept {
 		t.Errorf("%d programs are kept, want the latest %d", n, mostKept)
 	}

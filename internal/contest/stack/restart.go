@@ -107,7 +107,6 @@ func (s *Stack) rebuild(ctx context.Context, svc *arena.Service) error {
 	if err != nil {
 		return err
 	}
-	s.progress("building the " + svc.Name)
 	if err := s.build(ctx, svc, sum); err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -12,6 +14,46 @@ import (
 	"strings"
 	"syscall"
 )
+
+// A Build makes the program of a folder of source.
+type Build struct {
+	Words []string // the command, with the path of Out among them
+	// Run runs a command in the folder of the source. The error of a source that does not
+	// build is a *BuildError.
+	Run func(ctx context.Context, words []string) error
+	// Out takes the place of Program once the whole build has succeeded; "" for a command that
+	// makes Program itself.
+	Out, Program string
+}
+
+// Make makes the program. It is no error if the command makes none, as a check of a script's
+// syntax.
+func (b Build) Make(ctx context.Context) error {
+	if err := b.Run(ctx, b.Words); err != nil {
+		return errors.Join(err, b.clear())
+	}
+	if _, err := os.Lstat(b.Out); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return Install(b.Out, b.Program)
+}
+
+// Try builds the source and keeps no program. A go build only compiles, see CompileOnly;
+// another command runs as it is.
+func (b Build) Try(ctx context.Context) error {
+	if compile, ok := CompileOnly(b.Words, b.Out); ok {
+		return b.Run(ctx, compile)
+	}
+	return errors.Join(b.Run(ctx, b.Words), b.clear())
+}
+
+// clear removes what a build has left.
+func (b Build) clear() error {
+	if err := os.Remove(b.Out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("clearing after a build: %w", err)
+	}
+	return nil
+}
 
 // A BuildError is a source that does not build.
 type BuildError struct {

@@ -5,12 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/iikanji/iikanji"
@@ -125,7 +124,7 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 		return err
 	}
 	s.options.Progress("building " + r.Name)
-	if err := s.make(ctx, r); err != nil {
+	if err := s.buildOf(r).Make(ctx); err != nil {
 		return err
 	}
 	b.now[r.Program] = sum
@@ -166,22 +165,6 @@ func (b *builds) keeps(program, source string) bool {
 	return b.now[program] != source && len(b.kept.Kept(keptName(program), source)) > 0
 }
 
-// make builds the program in its place.
-func (s *Subject) make(ctx context.Context, r *running) error {
-	if r.App.Build != "" {
-		return s.shell(ctx, r, r.App.Source, r.App.Build)
-	}
-	tmp := unfinished(r.Program)
-	err := s.goBuild(ctx, r, r.App.Source, tmp)
-	if err == nil {
-		return process.Install(tmp, r.Program)
-	}
-	if e := os.Remove(tmp); e != nil && !errors.Is(e, fs.ErrNotExist) {
-		err = errors.Join(err, e)
-	}
-	return err
-}
-
 // unfinished is where a program is made that then takes the place of another one.
 func unfinished(program string) string {
 	return filepath.Join(filepath.Dir(program), "."+filepath.Base(program)+".iikanji")
@@ -190,60 +173,64 @@ func unfinished(program string) string {
 // compile compiles a copy of the source, to prove that it does. It links no program: what
 // only the linker sees fails the real build, which leaves the program as it is.
 func (s *Subject) compile(ctx context.Context, r *running, dir string) error {
-	if words, ok := process.CompileOnly(goWords(r, os.DevNull), os.DevNull); ok && r.Engine == iikanji.EngineGo {
-		return s.goCommand(ctx, r, dir, words)
+	if r.Engine != iikanji.EngineGo {
+		return nil // an interpreter reads the source at the start, and the health shows its errors
 	}
-	return nil // an interpreter reads the source at the start, and the health shows its errors
+	return s.goBuild(r, dir).Try(ctx)
 }
 
-// goWords is the go command that builds the program of an app.
-func goWords(r *running, out string) []string {
-	return []string{"go", "build", "-buildvcs=false", "-o", out, cmp.Or(r.App.Package, ".")}
+// buildOf is the build of an app's program.
+func (s *Subject) buildOf(r *running) process.Build {
+	if r.App.Build == "" {
+		return s.goBuild(r, r.App.Source)
+	}
+	return process.Build{Program: r.Program, Run: func(ctx context.Context, _ []string) error {
+		return s.exec(ctx, r, host.Command{Path: "/bin/sh", Args: []string{"-c", r.App.Build}, Dir: r.App.Source, Env: os.Environ()})
+	}}
 }
 
-// goBuild builds the program of a folder of source. The owner of the source can write
-// neither the program nor its folder.
-func (s *Subject) goBuild(ctx context.Context, r *running, dir, out string) error {
-	as, _, err := process.OwnerOf(r.App.Source)
-	if err != nil {
-		return fmt.Errorf("building %s: %w", r.Name, err)
-	}
-	if as == nil {
-		return s.goCommand(ctx, r, dir, goWords(r, out))
-	}
-	tmp, err := os.MkdirTemp("", "iikanji-build")
-	if err != nil {
-		return fmt.Errorf("building %s: %w", r.Name, err)
-	}
-	defer os.RemoveAll(tmp)
-	if err := os.Chown(tmp, int(as.Uid), int(as.Gid)); err != nil {
-		return fmt.Errorf("building %s: %w", r.Name, err)
-	}
-	own := filepath.Join(tmp, "program")
-	if err := s.goCommand(ctx, r, dir, goWords(r, own)); err != nil {
-		return err
-	}
-	_, err = process.CopyFile(own, out)
-	return err
+// goBuild builds the app's package with the go command in a folder of source.
+func (s *Subject) goBuild(r *running, dir string) process.Build {
+	out := unfinished(r.Program)
+	return process.Build{Words: []string{"go", "build", "-buildvcs=false", "-o", out, cmp.Or(r.App.Package, ".")},
+		Out: out, Program: r.Program, Run: func(ctx context.Context, words []string) error {
+			if err := s.goCommand(ctx, r, dir, out, words); err != nil {
+				return fmt.Errorf("building %s: %w", r.Name, err)
+			}
+			return nil
+		}}
 }
 
-// goCommand runs the go command with the app's package in a folder of source, as the
-// owner of the source: a source that another user can write must not run code as root.
-func (s *Subject) goCommand(ctx context.Context, r *running, dir string, words []string) error {
+// goCommand runs the go command as the owner of the source: a source that another user can
+// write must not run code as root. The owner can write neither the program nor its folder.
+func (s *Subject) goCommand(ctx context.Context, r *running, dir, out string, words []string) error {
 	gobin, err := exec.LookPath("go")
 	if err != nil {
-		return fmt.Errorf("building %s: the go command is not in PATH: %w", r.Name, err)
+		return fmt.Errorf("the go command is not in PATH: %w", err)
 	}
 	as, env, err := process.OwnerOf(r.App.Source)
 	if err != nil {
-		return fmt.Errorf("building %s: %w", r.Name, err)
+		return err
 	}
-	return s.exec(ctx, r, host.Command{Path: gobin, Args: words[1:], Dir: dir, As: as,
-		Env: append(env, "GOTOOLCHAIN=local", "PWD="+dir)})
-}
-
-func (s *Subject) shell(ctx context.Context, r *running, dir, text string) error {
-	return s.exec(ctx, r, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Dir: dir, Env: os.Environ()})
+	c := host.Command{Path: gobin, Args: words[1:], Dir: dir, As: as, Env: append(env, "GOTOOLCHAIN=local", "PWD="+dir)}
+	at := slices.Index(c.Args, out)
+	if as == nil || at < 0 {
+		return s.exec(ctx, r, c)
+	}
+	tmp, err := os.MkdirTemp("", "iikanji-build")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	c.Args = slices.Clone(c.Args)
+	c.Args[at] = filepath.Join(tmp, "program")
+	if err = os.Chown(tmp, int(as.Uid), int(as.Gid)); err == nil {
+		err = s.exec(ctx, r, c)
+	}
+	if err == nil {
+		_, err = process.CopyFile(c.Args[at], out)
+	}
+	return err
 }
 
 func (s *Subject) exec(ctx context.Context, r *running, c host.Command) error {

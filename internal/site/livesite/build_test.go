@@ -101,7 +101,8 @@ func TestCompile(t *testing.T) {
 			t.Errorf("files after the build: %q, %v", files, err)
 		}
 	}
-	err := s.goBuild(t.Context(), r, dir, filepath.Join(t.TempDir(), "program"))
+	r.Program = filepath.Join(t.TempDir(), "program")
+	err := s.goBuild(r, dir).Make(t.Context())
 	if build := (*process.BuildError)(nil); !errors.As(err, &build) {
 		t.Errorf("a build: %v", err)
 	}
