@@ -8,8 +8,8 @@ type Answered struct {
 	Requests int `json:"requests"`          // whose answers were compared
 	Routes   int `json:"routes"`            // of these requests
 	Borders  int `json:"borders,omitempty"` // of them with a parameter at a border
-	// Left counts the requests that could not be compared: no answer in time, or an
-	// answer that changes by itself.
+	// Left counts the requests that prove nothing: no answer in time, an answer that
+	// changes by itself, or an error.
 	Left int `json:"left_out,omitempty"`
 }
 

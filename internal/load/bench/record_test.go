@@ -43,7 +43,7 @@ func TestRecord(t *testing.T) {
 	if len(run.Faults) > 0 {
 		t.Errorf("%+v were reported", run.Faults)
 	}
-	if kept := sample.Requests(); len(kept) != 4 || kept[0].Path != "/a" || kept[0].Header[0][1] != "gzip" {
+	if kept := sample.Requests(); len(kept) != 4 || kept[0].Path != "/a" || kept[0].Header[0][1] != "h" || kept[0].Header[1][1] != "gzip" {
 		t.Errorf("the sample has %+v", kept)
 	}
 	f, err := os.Open(dir + "/" + SamplesFile)

@@ -96,7 +96,8 @@ func recorded(step string, req []byte) (r RecordedRequest, ok bool) {
 	r = RecordedRequest{Step: step, Path: words[1]}
 	for _, line := range lines[1:] {
 		name, value, ok := strings.Cut(line, ": ")
-		if ok && !slices.Contains(framing, strings.ToLower(name)) {
+		lower := strings.ToLower(name)
+		if ok && (lower == "host" || !slices.Contains(framing, lower)) { // a site may have several virtual hosts
 			r.Header = append(r.Header, [2]string{textproto.CanonicalMIMEHeaderKey(name), value})
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestRequestSample: a bounded number of each step, with cookies and without what
-// describes the connection; no other method, and the same sample for the same seed.
+// TestRequestSample: a bounded number of each step, with cookies and the
+// virtual host and without what describes the connection; no other method, and the same sample for the same seed.
 func TestRequestSample(t *testing.T) {
 	fill := func(seed uint64) []RecordedRequest {
 		s := NewRequestSample(seed, 5)
@@ -22,12 +22,13 @@ func TestRequestSample(t *testing.T) {
 		return s.Requests()
 	}
 	got := fill(1)
-	if len(got) != 6 || got[0].Path != "/b" || got[0].Step != "GET /b" || len(got[0].Header) != 0 {
+	if len(got) != 6 || got[0].Path != "/b" || got[0].Step != "GET /b" || !slices.Equal(got[0].Header, [][2]string{{"Host", "h"}}) {
 		t.Fatalf("%+v", got)
 	}
 	late := 0
 	for _, r := range got[1:] {
-		if len(r.Header) != 1 || r.Header[0][0] != "Cookie" || "/a?i="+strings.TrimPrefix(r.Header[0][1], "s=") != r.Path {
+		if len(r.Header) != 2 || r.Header[0][0] != "Host" || r.Header[1][0] != "Cookie" ||
+			"/a?i="+strings.TrimPrefix(r.Header[1][1], "s=") != r.Path {
 			t.Errorf("%+v", r)
 		}
 		if len(r.Path) == len("/a?i=10") {

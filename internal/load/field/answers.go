@@ -1,12 +1,14 @@
 package field
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"regexp"
 	"slices"
 	"time"
@@ -214,20 +216,46 @@ func (l grownLog) requests() ([]answers.Request, error) {
 	return getsOf(text), nil
 }
 
-// getsOf finds the paths of GET requests in a part of an access log.
+// hostFields match the name of the virtual host that a client asked for, where a log has it.
+var hostFields = []*regexp.Regexp{
+	regexp.MustCompile(`\b(?:vhost|http_host|server_name):([A-Za-z0-9.:-]+)`),
+	regexp.MustCompile(`"(?:vhost|http_host|host|server_name)":"([A-Za-z0-9.:-]+)"`),
+	regexp.MustCompile(`^([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z][A-Za-z0-9-]*)(?::\d+)? \S+ \S+ \S+ \[`), // vhost_combined
+}
+
+// getsOf finds the GET requests in a part of an access log.
 func getsOf(text []byte) []answers.Request {
 	var out []answers.Request
 	for _, form := range getLines {
-		for _, m := range form.FindAllSubmatch(text, -1) {
-			if path := string(slices.Concat(m[1:]...)); path != "" {
-				out = append(out, answers.Request{Path: path})
+		for line := range bytes.Lines(text) {
+			m := form.FindSubmatch(line)
+			if m == nil {
+				continue
 			}
+			r := answers.Request{Path: string(slices.Concat(m[1:]...))}
+			if r.Path == "" {
+				continue
+			}
+			if host := hostIn(line); host != "" {
+				r.Header = [][2]string{{"Host", host}}
+			}
+			out = append(out, r)
 		}
 		if len(out) > 0 {
 			break
 		}
 	}
 	return out
+}
+
+// hostIn is the virtual host in a line of an access log, "" if it has none.
+func hostIn(line []byte) string {
+	for _, field := range hostFields {
+		if m := field.FindSubmatch(line); m != nil {
+			return string(m[1])
+		}
+	}
+	return ""
 }
 
 // A comparison is one comparison of answers under way.
@@ -341,13 +369,13 @@ func (c *comparison) withoutDrift(ctx context.Context, unlike []int) ([]int, err
 	return out, nil
 }
 
-// count sums up what was compared.
+// count sums up what was compared. A difference counts also where the old answer is an error.
 func (c *comparison) count(got []*answers.Answer) iikanji.Answered {
 	a := iikanji.Answered{Left: c.unasked}
 	routes := map[string]bool{}
 	for i, r := range c.requests {
-		if !c.norm.Compared(i) || got[i] == nil {
-			a.Left++
+		if !c.norm.Compared(i) || got[i] == nil || c.first[i].Status >= http.StatusBadRequest {
+			a.Left++ // that two builds refuse a request alike proves nothing of their answers
 			continue
 		}
 		a.Requests++

@@ -35,7 +35,8 @@ type Asker struct {
 	Workers int
 	// Timeout is for one request.
 	Timeout time.Duration
-	// Hosts has the value of the Host header; "" for the address.
+	// Host is the value of the Host header of requests that have none recorded; "" for
+	// the address.
 	Host string
 }
 
@@ -122,6 +123,9 @@ func (a Asker) ask(ctx context.Context, client *http.Client, r Request) (out Ans
 	}
 	req.Host = a.Host
 	for _, f := range r.Header {
+		if strings.EqualFold(f[0], "Host") { // the virtual host that the recorded client asked for
+			req.Host = f[1]
+		}
 		if !unsent[http.CanonicalHeaderKey(f[0])] {
 			req.Header.Add(f[0], f[1])
 		}
