@@ -21,6 +21,7 @@ import (
 
 func main() {
 	only := flag.String("only", "", "measure the sets whose title contains this")
+	show := flag.Bool("show", false, "print the wrong routes of each site")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -35,7 +36,7 @@ func main() {
 		if !strings.Contains(set.title, *only) {
 			continue
 		}
-		if err := table(ctx, os.Stdout, set.title, set.all); err != nil {
+		if err := table(ctx, os.Stdout, set.title, set.all, *show); err != nil {
 			fmt.Fprintln(os.Stderr, "routes:", err)
 			os.Exit(1)
 		}
@@ -48,8 +49,8 @@ type set struct {
 	all   []sites.Site
 }
 
-// table measures some sites and prints a row for each.
-func table(ctx context.Context, w io.Writer, title string, all []sites.Site) error {
+// table measures some sites and prints a row for each, and with show the wrong routes.
+func table(ctx context.Context, w io.Writer, title string, all []sites.Site, show bool) error {
 	fmt.Fprintf(w, "%s\n%-50s %8s %7s %8s %7s %10s %7s\n", title, "", "requests", "routes", "learned", "exact", "precision", "recall")
 	var share, precision, recall float64
 	for i := range all {
@@ -58,6 +59,11 @@ func table(ctx context.Context, w io.Writer, title string, all []sites.Site) err
 			return fmt.Errorf("measuring %s: %w", all[i].Name, err)
 		}
 		fmt.Fprintf(w, "%-50s %8d %7d %8d %6.1f%% %10.2f %7.2f\n", all[i].Name, s.Requests, s.Routes, s.Learned, 100*s.Share(), s.Precision(), s.Recall())
+		if show {
+			for _, r := range s.Wrong {
+				fmt.Fprintf(w, "    %8d  %-50s is %s\n", r.Requests, r.Learned, strings.Join(r.Routes, ", "))
+			}
+		}
 		share, precision, recall = share+s.Share(), precision+s.Precision(), recall+s.Recall()
 	}
 	n := float64(len(all))

@@ -1,11 +1,24 @@
 package sites
 
+import (
+	"cmp"
+	"slices"
+)
+
 // A Score compares learned routes with true ones. A learned route is right if
 // it has exactly the requests of one true route, whatever its name.
 type Score struct {
 	Requests, Exact int // requests of routes; those on a right route
 	Routes, Learned int // true routes; learned ones
 	Right           int // learned routes that are right
+	Wrong           []Wrong
+}
+
+// A Wrong is a learned route that is not exactly a true one.
+type Wrong struct {
+	Learned  string
+	Routes   []string // true routes of its requests
+	Requests int
 }
 
 // Share is the share of requests on exactly the right route.
@@ -45,7 +58,20 @@ func Compare(all []Request, learned []string) Score {
 		if n == byLearned[p.learned] && n == byRoute[p.route] {
 			s.Right++
 			s.Exact += n
+			continue
 		}
+		i := slices.IndexFunc(s.Wrong, func(w Wrong) bool { return w.Learned == p.learned })
+		if i < 0 {
+			i = len(s.Wrong)
+			s.Wrong = append(s.Wrong, Wrong{Learned: p.learned, Requests: byLearned[p.learned]})
+		}
+		s.Wrong[i].Routes = append(s.Wrong[i].Routes, p.route)
 	}
+	for _, w := range s.Wrong {
+		slices.Sort(w.Routes)
+	}
+	slices.SortFunc(s.Wrong, func(a, b Wrong) int {
+		return cmp.Or(cmp.Compare(b.Requests, a.Requests), cmp.Compare(a.Learned, b.Learned))
+	})
 	return s
 }

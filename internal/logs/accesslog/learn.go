@@ -216,14 +216,15 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 	if !sure && len(names) <= s.evidence(ref).needed() {
 		return false
 	}
+	crowd := s.crowdOf(ref, len(words))
 	for _, c := range words {
-		if s.includes(c) || weakReserved[string(c.shape.text)] && s.blends(c, ref) {
-			b.marks |= markWords
-		} else {
+		if n, _ := c.weigh(); crowd.isRoute(c, n) {
 			c.own = true
+		} else {
+			b.marks |= markWords
 		}
 	}
-	for c := range s.outliers(ref) {
+	for c := range s.outliers(ref, crowd) {
 		c.own = true
 	}
 	for _, v := range busiest(names) {

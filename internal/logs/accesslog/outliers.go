@@ -8,14 +8,13 @@ import (
 
 // outliers are the names that are routes of their own although their siblings
 // are values: their requests divide differently, or their times do.
-func (s *siblings) outliers(ref reference) map[*branch]bool {
+func (s *siblings) outliers(ref reference, crowd *crowd) map[*branch]bool {
 	out := map[*branch]bool{}
-	slugs := s.slugs()
 	for _, v := range s.names {
 		if v.count >= minOutlier && (v.like < 0.35 || s.otherMethod(v)) {
 			out[v.b] = true
 		}
-		if !s.belowCollection() && lexical(string(v.b.shape.text)) <= knownWords && !(slugs && isSlug(v.b.shape.text)) && !s.includes(v.b) && !s.blends(v.b, ref) {
+		if lexical(string(v.b.shape.text)) <= knownWords && crowd.isRoute(v.b, v.count) {
 			out[v.b] = true
 		}
 		if s.concentrated(v) {
