@@ -31,6 +31,9 @@ func (b *branch) shares(recurrent map[string]int) map[relative]float64 {
 	}
 	for _, c := range b.children {
 		rel := relative{kind: c.shape.kind}
+		if c.shape.kind == rest { // different names, as where no file tree was found
+			rel.kind = literal
+		}
 		if c.shape.kind == literal && recurrent[string(c.shape.text)] > 0 {
 			rel.text = string(c.shape.text)
 		}
@@ -140,6 +143,7 @@ func (s *siblings) evidence(ref reference) evidence {
 	if s.users() {
 		e += 4
 	}
+	e += s.codes()
 	if s.besideIDs() {
 		e -= 3
 	}
@@ -177,6 +181,9 @@ func (s *siblings) structure() (e evidence) {
 	}
 	if s.collections() {
 		e -= 2
+	}
+	if s.fileTrees() {
+		e += 2.5
 	}
 	switch share := float64(s.alike) / float64(len(s.names)); {
 	case share >= 0.85 && len(s.bulk) > 1:
@@ -237,19 +244,28 @@ func (s *siblings) context() (e evidence) {
 	return e
 }
 
-// main is the relative route that most names have.
+// main is the relative route that most names have: the name itself or a literal below it, or
+// else an identifier below it.
 func (s *siblings) main() relative {
-	var best relative
-	most := 0.0
-	for k, n := range s.bulk {
-		if k.kind != nKinds && (k.kind != literal || k.text == "") {
-			continue
-		}
-		if c := cmp.Or(cmp.Compare(n, most), cmp.Compare(best.kind, k.kind), cmp.Compare(best.method, k.method), cmp.Compare(best.text, k.text)); c > 0 {
-			best, most = k, n
-		}
+	best, ok := s.most(func(k relative) bool { return k.kind == nKinds || k.kind == literal && k.text != "" })
+	if !ok {
+		best, _ = s.most(func(k relative) bool { return k.kind != literal })
 	}
 	return best
+}
+
+// most is the relative route of some with the most requests.
+func (s *siblings) most(of func(relative) bool) (best relative, ok bool) {
+	requests := 0.0
+	for k, n := range s.bulk {
+		if !of(k) {
+			continue
+		}
+		if c := cmp.Or(cmp.Compare(n, requests), cmp.Compare(best.kind, k.kind), cmp.Compare(best.method, k.method), cmp.Compare(best.text, k.text)); c > 0 {
+			best, requests, ok = k, n, true
+		}
+	}
+	return best, ok
 }
 
 // rowsOf are the rows of a name's relative route.

@@ -62,6 +62,27 @@ func (b *branch) isFileTree() bool {
 	for _, c := range b.children {
 		t.count(c, 1)
 	}
+	return t.isTree()
+}
+
+// fileTrees reports whether most names are the roots of file trees: buckets, repositories.
+func (s *siblings) fileTrees() bool {
+	var t treeCount
+	trees := 0
+	for _, v := range s.names {
+		before := t.files
+		for _, c := range v.b.children {
+			t.count(c, 1)
+		}
+		if t.files-before >= 3 && len(v.b.children) >= 2 || v.b.children[shape{rest, nil}.key()] != nil {
+			trees++
+		}
+	}
+	return 5*trees >= 3*len(s.names) && t.isTree()
+}
+
+// isTree reports whether what was counted is a file tree.
+func (t *treeCount) isTree() bool {
 	depths := 0
 	for _, n := range t.depths {
 		if float64(n) >= treeDepthShare*float64(t.files) && n > 0 {

@@ -101,15 +101,33 @@ func (b *branch) foldRandomNames(sides int) {
 		}
 		many, _ := sibling.weigh()
 		for _, c := range b.sorted() {
-			if c.shape.kind != literal || c.own || !couldBe(of, c.shape.text) {
+			if c.shape.kind != literal || c.own {
 				continue
 			}
-			if few, _ := c.weigh(); few <= many {
+			few, _ := c.weigh()
+			if !couldBe(of, c.shape.text) && !(of == token && few <= max(2, many/500) && hasMixedCase(c.shape.text)) {
+				continue
+			}
+			if few <= many {
 				b.marks |= m
 				b.absorb(c, shape{of, nil}, sides)
 			}
 		}
 	}
+}
+
+// hasMixedCase reports whether a text has capitals behind small letters and at least eight
+// characters: beside many random texts, a rare one may look like words by chance.
+func hasMixedCase(text []byte) bool {
+	lower := false
+	for _, c := range text {
+		k := classOf[c]
+		if lower && k&cUpper != 0 {
+			return len(text) >= 8
+		}
+		lower = lower || k&cLower != 0
+	}
+	return false
 }
 
 // couldBe reports whether a literal could be one of the random texts at its

@@ -172,6 +172,7 @@ func (b *branch) foldNames(sides, depth int, ref reference) {
 // names lists the literal children that may be values: those with an answer
 // other than 4xx, and the others.
 func (b *branch) names() (live, dead []name) {
+	late := false // a common word turned out to be a value
 	for _, c := range b.sorted() {
 		if c.shape.kind != literal || len(c.shape.text) == 0 || c.own {
 			continue
@@ -184,12 +185,25 @@ func (b *branch) names() (live, dead []name) {
 		case none:
 			dead = append(dead, name{b: c, count: count})
 		case b.joins[literal] != literal && b.marks&markWords == 0 && isReserved(c.shape.text):
-			c.own = true
+			if c.own = b.isNewRoute(c, count); !c.own {
+				late, live = true, append(live, name{b: c, count: count})
+			}
 		default:
 			live = append(live, name{b: c, count: count})
 		}
 	}
+	if late {
+		b.marks |= markWords
+	}
 	return live, dead
+}
+
+// isNewRoute reports whether a common word that was first seen after the position was
+// learned is a route of its own: it has several requests, and they are unlike those of the
+// values.
+func (b *branch) isNewRoute(c *branch, count int64) bool {
+	values := b.children[shape{b.joins[literal], nil}.key()]
+	return values == nil || count >= minOutlier && !c.behavesAs(values)
 }
 
 // areValues reports whether the names at a position are values, and marks those
@@ -204,7 +218,7 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 			names = append(names, v)
 		}
 	}
-	if len(names) < minNames {
+	if len(names) < minNames && !areLanguages(names) {
 		return false
 	}
 	sure := len(names) > 10*maxNames
@@ -213,7 +227,7 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 		examined = busyAndSome(names)
 	}
 	s := newSiblings(b, depth, examined)
-	if !sure && len(names) <= s.evidence(ref).needed() {
+	if few := areLanguages(names) && s.codes() > 0; !sure && !few && (len(names) < minNames || len(names) <= s.evidence(ref).needed()) {
 		return false
 	}
 	crowd := s.crowdOf(ref, len(words))

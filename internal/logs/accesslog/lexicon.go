@@ -279,6 +279,9 @@ func hashTail(stem []byte, weak bool) bool {
 	if weak && len(tail) == 8 {
 		return true
 	}
+	if mask&cDigit != 0 && isNamedPlatform(tail) {
+		return false
+	}
 	return len(tail) >= 6 && len(tail) <= 40 && (mask&cDigit != 0 || mask&cUpper != 0 && mask&cLower != 0 && !isTitle(tail))
 }
 

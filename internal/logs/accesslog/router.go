@@ -270,7 +270,7 @@ func (n *node) joined(s shape, status int) (to shape, ok bool) {
 		return shape{n.joins[literal], nil}, true
 	case n.marks&markHex != 0 && couldBe(hexes, s.text):
 		return shape{hexes, nil}, true
-	case n.marks&markToken != 0 && couldBe(token, s.text):
+	case n.marks&markToken != 0 && (couldBe(token, s.text) || hasMixedCase(s.text)):
 		return shape{token, nil}, true
 	}
 	return s, false

@@ -377,8 +377,27 @@ func fileShape(seg []byte) (shape, bool) {
 	if k := idShape(stem, mask); k != literal {
 		return shape{k, dotted}, true
 	}
-	if mask&cDigit != 0 && isStatic(ext) || len(stem) > maxLiteral {
+	if mask&cDigit != 0 && isStatic(ext) && !isNamedPlatform(stem) || len(stem) > maxLiteral {
 		return shape{file, dotted}, true
 	}
 	return shape{}, false
+}
+
+// termsWithDigits are names of platforms and formats: the digits in app-linux-amd64.tar.gz
+// are those of no value.
+var termsWithDigits = wordSet("amd64 arm64 x64 x86 i386 i686 win32 win64 linux64 aarch64 armv7 armhf md5 sha1 sha256 sha512 utf8 mp3 mp4 html5 css3 es5 es6 i18n k8s oauth2 ipv4 ipv6")
+
+// isNamedPlatform reports whether each part of a text that has digits is such a name.
+func isNamedPlatform(stem []byte) bool {
+	for len(stem) > 0 {
+		n := bytes.IndexAny(stem, "-_.")
+		if n < 0 {
+			n = len(stem)
+		}
+		if part := stem[:n]; maskOf(part)&cDigit != 0 && !termsWithDigits[string(part)] {
+			return false
+		}
+		stem = stem[min(n+1, len(stem)):]
+	}
+	return true
 }

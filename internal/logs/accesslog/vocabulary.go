@@ -73,3 +73,50 @@ func formOf(text []byte) string {
 	}
 	return string(form)
 }
+
+// codes scores names that are codes of languages, or single letters.
+func (s *siblings) codes() evidence {
+	languages, letters := 0, 0
+	for _, v := range s.names {
+		text := v.b.shape.text
+		if isLanguage(text) {
+			languages++
+		}
+		if len(text) == 1 && classOf[text[0]]&cLetter != 0 {
+			letters++
+		}
+	}
+	switch {
+	case languages >= 2 && languages == len(s.names) && s.alike == len(s.names) && len(s.bulk) > 1:
+		return 6
+	case letters >= minUniform && letters == len(s.names):
+		return 4
+	}
+	return 0
+}
+
+// areLanguages reports whether all names are codes of languages: two are enough to be values.
+func areLanguages(names []name) bool {
+	for _, v := range names {
+		if !isLanguage(v.b.shape.text) {
+			return false
+		}
+	}
+	return len(names) >= 2
+}
+
+// languages are the codes of ISO 639-1 that sites are written in.
+var languages = wordSet(`ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id is it ja ka ko lt lv ms nb nl no pl pt ro ru sk sl sr sv sw ta
+	th tr uk ur uz vi zh`)
+
+// isLanguage reports whether a text is the code of a language, perhaps with a country or a
+// script: pt, pt-BR, zh_hant.
+func isLanguage(text []byte) bool {
+	if len(text) < 2 || !languages[string(text[:2])] {
+		return false
+	}
+	if len(text) == 2 {
+		return true
+	}
+	return (len(text) == 5 || len(text) == 7) && classOf[text[2]]&cJoin != 0 && maskOf(text[3:])&^cLetter == 0
+}
