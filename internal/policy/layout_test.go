@@ -81,7 +81,7 @@ var layout = map[string][]string{
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
 	"internal/rewrite/sqlcache/model":          {},                        // checks the cache against its promise
 	"internal/rewrite/cacheplan":               {"internal/lang/goapp", "internal/lang/sqltext", "internal/rewrite/sqlcache", "internal/lang/sqlschema"},
-	"internal/rewrite":                         {"internal/rewrite/*", "internal/lang/goapp", "internal/lang/goapp/sqlcall", "internal/lang/sqltext", "internal/lang/sqlschema"},                                                       // analyzers of Go source; no server, no words
+	"internal/rewrite":                         {"internal/lang/goapp", "internal/lang/goapp/sqlcall", "internal/lang/sqltext", "internal/lang/sqlschema"},                                                                             // analyzers of Go source; no server, no words
 	"internal/site/arenasite":                  {"words", "internal/load/scenario", "internal/machine/host", "internal/contest/arena", "internal/change", "internal/contest/stack", "internal/load/field", "internal/machine/process"}, // an arena's stack as a Subject
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "words"},
