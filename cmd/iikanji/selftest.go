@@ -23,9 +23,10 @@ type selftestCmd struct {
 	Seed     uint64  `default:"1" help:"Seed of the simulation; the same seed gives the same table."`
 	JSON     bool    `help:"Print one JSON document."`
 
-	World  []string `help:"Simulate --searches searches of these worlds only; all is every one." placeholder:"NAME"`
-	Worlds bool     `help:"List the worlds with their budgets."`
-	Budget string   `help:"With --world: only the budgets that begin so, as in '15 min' or 'no limit'." placeholder:"TEXT"`
+	World    []string `help:"Simulate --searches searches of these worlds only; all is every one." placeholder:"NAME"`
+	Markdown bool     `help:"With --full: print the figures of docs/method.md. With --world: print its table as Markdown."`
+	Worlds   bool     `help:"List the worlds with their budgets."`
+	Budget   string   `help:"With --world: only the budgets that begin so, as in '15 min' or 'no limit'." placeholder:"TEXT"`
 
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`
 	AA    int           `name:"aa" help:"With --arena: number of trials." default:"10"`
@@ -43,8 +44,9 @@ next to simple rules that compare one run with one run. Then it runs whole
 searches of the real tuner on a simulated site, on machines that behave well and
 on machines that do not, and prints what is in force at their end.
 
-With --full it measures each goal of the method with more trials and searches,
-and prints goal, measured value and whether the goal is reached.
+With --full it measures each goal of the method with more trials and searches, on
+every simulated site too, and prints goal, measured value and whether the goal is
+reached. A search that ends with an error is counted, and ends nothing.
 
 With --world it runs searches of one simulated site (--worlds lists them), and counts
 for each budget of time: searches in which a useless change is called proven, those
@@ -92,8 +94,10 @@ type selftestReport struct {
 	Cells  []*selftestCell `json:"cells"`
 	Broken []string        `json:"broken"`
 
-	Searches []selftest.Tally `json:"searches"`
-	Goals    []selftest.Goal  `json:"goals,omitempty"`
+	Searches []selftest.Tally    `json:"searches"`
+	Worlds   []selftest.Row      `json:"worlds,omitempty"`
+	Costs    []selftest.PairCost `json:"costs,omitempty"`
+	Goals    []selftest.Goal     `json:"goals,omitempty"`
 }
 
 // Run simulates the trials, prints the tables and checks the error rates.
@@ -252,8 +256,11 @@ func exceededLimits(cells []*selftestCell) []string {
 }
 
 func (c *selftestCmd) print(e *env, rep *selftestReport) error {
-	if c.JSON {
+	switch {
+	case c.JSON:
 		return writeJSON(e.Stdout, rep)
+	case c.Markdown:
+		return c.markdown(e, rep)
 	}
 	fmt.Fprintf(e.Stdout, "How often a change is kept, by its true effect; mean pairs are those at +10 %%\n(%s trials a cell, seed %d)\n\n", report.Count(int64(rep.Trials)), rep.Seed)
 	if err := rulesTable(rep.Cells).Write(e.Stdout, report.Text, e.Cols); err != nil {

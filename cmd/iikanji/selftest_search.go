@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/proof/selftest"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // searches simulates the searches of each kind, and with --full the goals.
@@ -32,11 +33,12 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	if !c.Full {
 		return nil
 	}
-	goals, err := selftest.Goals(ctx, c.Seed, c.Scale, func(line string) {
+	p = report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
+	full, err := selftest.MeasureAll(ctx, c.Seed, c.Scale, func(line string) {
 		p.Status("measuring: %s", line)
 	})
 	p.Done()
-	rep.Goals = goals
+	rep.Goals, rep.Worlds, rep.Costs = full.Goals, full.Rows, full.Costs
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return fmt.Errorf("measuring the goals: %w", err)
 	}
@@ -64,16 +66,19 @@ func printSearches(e *env, rep *selftestReport) error {
 	for _, s := range rep.Searches {
 		n := float64(s.Searches)
 		fmt.Fprintf(&b, "%s\n  no effect %.2f, harmful %.2f, harm %.2f %%", s.Name, float64(s.Null)/n, float64(s.Harmful)/n, 100*-math.Expm1(-s.Harm/n))
-		if all := s.Good + s.Missed; all > 0 {
-			fmt.Fprintf(&b, ", good %.1f of %.0f (%.0f %%)", float64(s.Good)/n, float64(all)/n, 100*s.Gain/s.Possible)
+		if good := goodText(s); good != "" {
+			b.WriteString(", good " + good)
 		}
 		fmt.Fprintf(&b, "\n  expected %.2f, covers %s, headline %s, %.0f runs\n", s.Expected/n, ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), float64(s.Runs)/n)
+		if s.Errors > 0 {
+			fmt.Fprintf(&b, "  %d of %d ended with an error: %s\n", s.Errors, s.Searches+s.Errors, s.Error)
+		}
 	}
 	if len(rep.Goals) > 0 {
-		b.WriteString("\nGoals: goal | measured with its 95 % interval | ok\n\n")
+		b.WriteString("\nGoals: goal | measured with its 95 % interval, or ± its standard error | ok\n\n")
 	}
 	for _, g := range rep.Goals {
-		fmt.Fprintf(&b, "%s\n  %s | %s | %s\n", g.What, g.Goal, g.Measured, map[bool]string{true: "ok", false: "MISSED"}[g.OK])
+		fmt.Fprintf(&b, "%s\n  %s | %s | %s\n", g.What, g.Goal, g.Measured, okText(g.OK))
 	}
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err

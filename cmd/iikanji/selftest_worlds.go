@@ -78,8 +78,13 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	switch {
+	case c.JSON:
 		return writeJSON(e.Stdout, worldsReport{c.Seed, e.Now().Sub(began), rows})
+	case c.Markdown:
+		o := &output{w: e.Stdout}
+		printScenes(o, scenes, rows)
+		return o.err
 	}
 	return printWorlds(e, scenes, rows, c.Seed)
 }
@@ -129,8 +134,7 @@ func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint
 		for _, line := range report.Wrap("", "  ", scene.Name+": "+scene.Says, e.Cols) {
 			o.line("%s", line)
 		}
-		t := &report.Table{Columns: []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"}, {Name: "harmful"},
-			{Name: "good"}, {Name: "ratio"}, {Name: "headline"}, {Name: "alone"}, {Name: "left"}}}
+		t := &report.Table{Columns: worldColumns}
 		for range scene.Searches {
 			t.Rows, rows = append(t.Rows, worldCells(rows[0])), rows[1:]
 		}
@@ -138,6 +142,10 @@ func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint
 	}
 	return o.err
 }
+
+// worldColumns are the columns of a row, and worldCells its cells.
+var worldColumns = []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"}, {Name: "harmful"},
+	{Name: "good"}, {Name: "ratio"}, {Name: "headline"}, {Name: "alone"}, {Name: "left"}}
 
 // worldCells are the cells of a row.
 func worldCells(r selftest.Row) []string {

@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/search"
+	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
 // A site is a simulated site. Its candidates are files: a candidate is in force if its place
@@ -75,9 +76,7 @@ func (s *site) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string,
 	s.all++
 	in := s.inForce()
 	y := math.Log(10_000) + s.truth.Score(in, s.long(spec.Load))
-	// Longer runs average their noise, but not all of it: what differs from run to run stays.
-	noise := s.noise(spec.Trial, !s.trials) * s.noisiness(in)
-	y += noise * math.Sqrt((1+float64(s.search.Options.Short)/float64(spec.Load))/2)
+	y += s.noise(spec.Trial, !s.trials) * s.noisiness(in) * s.averaged(spec.Load)
 	y += s.rhythm(spec.Load)
 	run := &iikanji.Run{Began: s.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Score: s.scored(y),
 		Steps: []iikanji.StepStat{{Count: 10_000}}}
@@ -146,6 +145,30 @@ func (s *site) scored(y float64) float64 {
 		return math.Round(math.Exp(y))
 	}
 	return math.Exp(y)
+}
+
+// printed is the mean ln(score) that runs of a state print, without what disturbs them, above
+// that of a site with a score of 1. Where scores are whole or come in steps it is a little off
+// the true one, and a ratio of scores is one of what is printed.
+func (s *site) printed(in Set, load time.Duration) float64 {
+	y := math.Log(10_000) + s.truth.Score(in, s.long(load))
+	sigma := s.Sigma * s.noisiness(in) * s.averaged(load)
+	if s.Step <= 0 || sigma == 0 {
+		return math.Log(s.scored(y))
+	}
+	step := math.Log1p(s.Step)
+	sum, below := 0.0, 0.0
+	for k := math.Floor((y - 6*sigma) / step); k*step < y+6*sigma+step; k++ {
+		upTo := stats.NormalCDF(((k+0.5)*step - y) / sigma)
+		sum, below = sum+k*step*(upTo-below), upTo
+	}
+	return sum
+}
+
+// averaged is the share of a short run's noise that a run has. Longer runs average their
+// noise, but not all of it: what differs from run to run stays.
+func (s *site) averaged(load time.Duration) float64 {
+	return math.Sqrt((1 + float64(s.search.Options.Short)/float64(load)) / 2)
 }
 
 // isVoid reports whether a run does not count.

@@ -26,18 +26,30 @@ type measurement struct {
 	scale float64 // of the numbers of trials and searches
 	tell  func(string)
 	goals []Goal
+	rows  []Row // of the scenes
+	pairs []PairCost
+
+	searches, errors int // simulated, and those that ended with an error
+	firstError       string
 }
 
-// Goals measures every goal. scale multiplies the numbers of trials and searches;
-// 1 is what the documentation's table has.
-func Goals(ctx context.Context, seed uint64, scale float64, tell func(string)) ([]Goal, error) {
+// A Full is everything that a full self-test measures.
+type Full struct {
+	Goals []Goal
+	Rows  []Row      // what the searches of each scene came to
+	Costs []PairCost // how many pairs an effect costs
+}
+
+// MeasureAll measures every goal. scale multiplies the numbers of trials and searches; 1 is what
+// the documentation's tables have. What was measured before an error is returned with it.
+func MeasureAll(ctx context.Context, seed uint64, scale float64, tell func(string)) (Full, error) {
 	m := &measurement{ctx: ctx, seed: seed, scale: scale, tell: tell}
-	for _, part := range []func() error{m.searchGoals, m.noops, m.powers, m.intervals, m.headlines} {
+	for _, part := range []func() error{m.searchGoals, m.noops, m.powers, m.intervals, m.headlines, m.costs, m.scenes, m.noErrors} {
 		if err := part(); err != nil {
-			return m.goals, err
+			return Full{m.goals, m.rows, m.pairs}, err
 		}
 	}
-	return m.goals, nil
+	return Full{m.goals, m.rows, m.pairs}, nil
 }
 
 func (m *measurement) times(n int) int { return max(10, int(m.scale*float64(n))) }
@@ -50,7 +62,9 @@ func (s Share) percent() string {
 // search measures one kind of search.
 func (m *measurement) search(s Search, n int) (Tally, error) {
 	m.tell(s.Name)
-	return s.Simulate(m.ctx, m.seed+1000, m.times(n), nil)
+	t, err := s.Simulate(m.ctx, m.seed+1000, m.times(n), nil)
+	m.note(&t)
+	return t, err
 }
 
 func (m *measurement) add(what, goal, measured string, ok bool, trials, searches int) {

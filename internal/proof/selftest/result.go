@@ -102,11 +102,11 @@ func allows(cs []Candidate) func(Set) bool {
 	}
 }
 
-// mean is the mean true ln(score) of runs, in their lengths.
+// mean is the mean ln(score) that runs print by their states and lengths.
 func (s *site) mean(ids []iikanji.RunID) float64 {
 	sum := 0.0
 	for _, id := range ids {
-		sum += s.truth.Score(s.states[id-1], s.long(s.runs[id-1].Took))
+		sum += s.printed(s.states[id-1], s.runs[id-1].Took)
 	}
 	return sum / float64(len(ids))
 }
@@ -160,7 +160,8 @@ func (s *site) tried(v *iikanji.Verdict, k int, other float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, id := range v.Tried {
 		if in := s.states[id-1]; in.Has(k) {
-			sum, n = sum+marginal(s.truth, in, k, s.long(s.runs[id-1].Took)), n+1
+			took := s.runs[id-1].Took
+			sum, n = sum+s.printed(in, took)-s.printed(in.Without(k), took), n+1
 		}
 	}
 	if n == 0 {

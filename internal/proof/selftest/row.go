@@ -19,6 +19,7 @@ type Row struct {
 	Share          Measure `json:"share"`            // of the best ln ratio
 	Headline       Measure `json:"headline"`         // 90 % intervals that cover the truth
 	Alone          Measure `json:"proven_alone"`     // intervals of changes called proven that cover the truth
+	Shown          Measure `json:"shown"`            // intervals shown of changes in force that cover the truth
 	Unused         Measure `json:"unused"`           // share of the time at the end
 	Runs           float64 `json:"runs"`             // mean of a search
 }
@@ -57,7 +58,7 @@ func (t Tally) Row(scene string) Row {
 	r := Row{World: scene, Budget: t.Name, Searches: t.Searches, Errors: t.Errors, Error: t.Error,
 		UselessProven: shareOf(t.AnyProven, t.Searches), UselessInForce: shareOf(t.AnyNull, t.Searches), Useless: t.Nulls.measure(),
 		Harmful: shareOf(t.AnyHarm, t.Searches), Good: t.Goods.measure(), Share: t.Shares.measure(),
-		Headline: shareOf(t.Covered, t.Compared), Alone: shareOf(t.Held, t.Proven), Unused: t.Unused.measure()}
+		Headline: shareOf(t.Covered, t.Compared), Alone: shareOf(t.Held, t.Proven), Shown: shareOf(t.Inside, t.Changes), Unused: t.Unused.measure()}
 	if t.Searches > 0 {
 		r.Of, r.Runs = float64(t.Best)/float64(t.Searches), float64(t.Runs)/float64(t.Searches)
 	}
