@@ -38,16 +38,7 @@ func (c *selftestCmd) markdown(e *env, rep *selftestReport) error {
 		o.line("\n#### Sites whose changes interact, long runs, other machines\n\n%d searches of each world and budget.\n", rep.Worlds[0].Searches+rep.Worlds[0].Errors)
 		printScenes(o, selftest.Scenes(), rep.Worlds)
 	}
-	if len(rep.Goals) > 0 {
-		missed := 0
-		for _, g := range rep.Goals {
-			if !g.OK {
-				missed++
-			}
-		}
-		o.line("\n#### Goals\n\n%d of %d are missed.\n", missed, len(rep.Goals))
-		o.markdown(goalsTable(rep.Goals))
-	}
+	printGoals(o, rep.Goals)
 	o.line("%s", figuresEnd)
 	return o.err
 }
@@ -111,6 +102,18 @@ func printScenes(o *output, scenes []selftest.Scene, rows []selftest.Row) {
 		t.Rows = append(t.Rows, append([]string{r.World}, worldCells(r)...))
 	}
 	o.markdown(t)
+}
+
+// printGoals writes the goals as Markdown.
+func printGoals(o *output, goals []selftest.Goal) {
+	missed := 0
+	for _, g := range goals {
+		missed += map[bool]int{false: 1}[g.OK]
+	}
+	if len(goals) > 0 {
+		o.line("\n#### Goals\n\n%d of %d are missed.\n", missed, len(goals))
+		o.markdown(goalsTable(goals))
+	}
 }
 
 // goalsTable has a row for each goal.

@@ -84,6 +84,11 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 	case c.Markdown:
 		o := &output{w: e.Stdout}
 		printScenes(o, scenes, rows)
+		var goals []selftest.Goal
+		for _, r := range rows {
+			goals = append(goals, r.Goals...)
+		}
+		printGoals(o, goals)
 		return o.err
 	}
 	return printWorlds(e, scenes, rows, c.Seed)
@@ -113,7 +118,7 @@ func simulateScenes(ctx context.Context, e *env, scenes []selftest.Scene, seed u
 			if err != nil {
 				return rows, err
 			}
-			rows = append(rows, t.Row(scene.Name))
+			rows = append(rows, scene.Row(s, t))
 		}
 	}
 	return rows, nil
@@ -135,12 +140,28 @@ func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint
 			o.line("%s", line)
 		}
 		t := &report.Table{Columns: worldColumns}
+		var missed []string
 		for range scene.Searches {
-			t.Rows, rows = append(t.Rows, worldCells(rows[0])), rows[1:]
+			t.Rows = append(t.Rows, worldCells(rows[0]))
+			missed = append(missed, missedGoals(rows[0])...)
+			rows = rows[1:]
 		}
 		o.table(t, e.Cols)
+		for _, line := range missed {
+			o.line("%s", line)
+		}
 	}
 	return o.err
+}
+
+// missedGoals has a line for each goal that a row misses.
+func missedGoals(r selftest.Row) (lines []string) {
+	for _, g := range r.Goals {
+		if !g.OK {
+			lines = append(lines, fmt.Sprintf("MISSED %s: %s, the goal is %s", strings.TrimPrefix(g.What, r.World+", "), g.Measured, g.Goal))
+		}
+	}
+	return lines
 }
 
 // worldColumns are the columns of a row, and worldCells its cells.

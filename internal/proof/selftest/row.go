@@ -22,6 +22,8 @@ type Row struct {
 	Shown          Measure `json:"shown"`            // intervals shown of changes in force that cover the truth
 	Unused         Measure `json:"unused"`           // share of the time at the end
 	Runs           float64 `json:"runs"`             // mean of a search
+
+	Goals []Goal `json:"goals"`
 }
 
 // A Measure is a mean with its standard error.
@@ -53,8 +55,8 @@ func (m Moments) measure() Measure {
 	return Measure{m.Mean(), m.Error(), int(m.N)}
 }
 
-// Row is the row of the tally.
-func (t Tally) Row(scene string) Row {
+// row is the row of the tally, without goals.
+func (t Tally) row(scene string) Row {
 	r := Row{World: scene, Budget: t.Name, Searches: t.Searches, Errors: t.Errors, Error: t.Error,
 		UselessProven: shareOf(t.AnyProven, t.Searches), UselessInForce: shareOf(t.AnyNull, t.Searches), Useless: t.Nulls.measure(),
 		Harmful: shareOf(t.AnyHarm, t.Searches), Good: t.Goods.measure(), Share: t.Shares.measure(),

@@ -53,6 +53,19 @@ func (sc *Scene) wants(s *Search, r Row) []want {
 	return append(all, sc.special(s)...)
 }
 
+// Row is the row of the searches of the scene under one budget, with its goals.
+func (sc *Scene) Row(s *Search, t Tally) Row {
+	r := t.row(sc.Name)
+	for i, w := range sc.wants(s, r) {
+		g := w.goal(r)
+		if i == 0 { // they are counted once
+			g.Searches = r.Searches
+		}
+		r.Goals = append(r.Goals, g)
+	}
+	return r
+}
+
 // special are the goals that one scene has alone.
 func (sc *Scene) special(s *Search) []want {
 	limit := s.Options.Time
@@ -120,16 +133,9 @@ func (m *measurement) scenes() error {
 			if err != nil {
 				return err
 			}
-			r := t.Row(scene.Name)
-			m.rows = append(m.rows, r)
+			r := scene.Row(s, t)
+			m.rows, m.goals = append(m.rows, r), append(m.goals, r.Goals...)
 			m.note(&t)
-			for j, w := range scene.wants(s, r) {
-				g := w.goal(r)
-				if j == 0 {
-					g.Searches = r.Searches
-				}
-				m.goals = append(m.goals, g)
-			}
 		}
 	}
 	return nil

@@ -13,7 +13,7 @@ func TestErrorIsCounted(t *testing.T) {
 	if err != nil || got.Errors == 0 || got.Searches == 0 || got.Errors+got.Searches != 60 || got.Error == "" {
 		t.Fatalf("%v, %d errors and %d searches, %q", err, got.Errors, got.Searches, got.Error)
 	}
-	r := got.Row("nulls")
+	r := got.row("nulls")
 	if r.Searches != got.Searches || r.Errors != got.Errors || r.UselessInForce.N != got.Searches {
 		t.Errorf("%+v", r)
 	}
