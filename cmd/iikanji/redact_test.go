@@ -14,8 +14,10 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/summary/summarytest"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -136,12 +138,12 @@ func secretHistory(t *testing.T) (hist string, run iikanji.RunID) {
 	ob := &observe.Observation{Run: r, Target: iikanji.Target{Name: "toy", Services: []iikanji.Service{{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB}}},
 		Sensors:  []observe.Sensor{{Source: iikanji.Slow, Name: "slow log", Green: true, Proofs: []observe.Proof{{Says: "all", Holds: true}}}, {Source: iikanji.Access, Name: "access log", Error: "a line with token=tok-Zx81Secret"}},
 		Profiles: []iikanji.Profile{{Version: iikanji.ProfileVersion, Source: iikanji.Slow, Target: "database", Rows: []iikanji.Row{row}}}}
-	plan, err := json.Marshal(iikanji.QueryPlan{SQL: sql, Steps: []iikanji.QueryStep{{Table: "user", Access: "ALL", Rows: 10000}}})
+	plan, err := json.Marshal(catalog.QueryPlan{SQL: sql, Steps: []catalog.QueryStep{{Table: "user", Access: "ALL", Rows: 10000}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []iikanji.Fact{{Target: "database", Topic: iikanji.TopicVariable, Key: "version", Value: "10.11"}, {Target: "database", Topic: iikanji.TopicVariable, Key: "report_password", Value: "conf-Secret77"},
-		{Target: "database", Topic: iikanji.TopicQueryPlan, Key: "0123456789abcdef", Value: string(plan)}}
+	known := []iikanji.Fact{{Target: "database", Topic: string(fact.TopicVariable), Key: "version", Value: "10.11"}, {Target: "database", Topic: string(fact.TopicVariable), Key: "report_password", Value: "conf-Secret77"},
+		{Target: "database", Topic: string(fact.TopicPlan), Key: "0123456789abcdef", Value: string(plan)}}
 	if err := observe.Keep(h, ob, known); err != nil {
 		t.Fatal(err)
 	}

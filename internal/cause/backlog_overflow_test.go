@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestWhoseQueue checks which drops count for the site, because the kernel's counter
@@ -22,7 +23,7 @@ func TestWhoseQueue(t *testing.T) {
 		{"none of ours at the end, and nginx met one", 3, 7, "host", 0.35},
 	} {
 		s := newScene().host(iikanji.MachineRow{ListenDrops: 541, ListenOverflows: 541}, nil).
-			with("app", iikanji.TopicListen, "127.0.0.1:3000", iikanji.Listener{Backlog: 128, Waiting: c.waiting})
+			with("app", string(fact.TopicListen), "127.0.0.1:3000", fact.Listener{Backlog: 128, Waiting: c.waiting})
 		if c.nginx > 0 {
 			s.says("nginx", "error", "backlog-full", "connect() failed (11: Resource temporarily unavailable)", c.nginx)
 		}

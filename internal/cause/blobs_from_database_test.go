@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // coverScene is a run in which 1,000 covers of 40 kB were answered, and read from a
 // table by one statement.
-func coverScene(s iikanji.Series, a iikanji.Answer, columnType, statement string, length iikanji.Bytes) *scene {
+func coverScene(s fact.Series, a fact.Answer, columnType, statement string, length iikanji.Bytes) *scene {
 	x := newScene().route("GET /covers/:id", "/covers/7", 1000, 40_000, iikanji.WebRow{Upstream: 20 * time.Second}).
-		with("nginx", iikanji.TopicSeries, "GET /covers/:id", s).with("nginx", iikanji.TopicAnswer, "GET /covers/:id", a).
-		with("database", iikanji.TopicTable, "app.book", iikanji.Table{Schema: "app", Name: "book", Columns: []iikanji.Column{{Name: "id", Type: "int(11)"}, {Name: "cover", Type: columnType}},
-			Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}}).
-		with("database", iikanji.TopicSize, "app.book", iikanji.TableSize{Rows: 300, Lengths: map[string]iikanji.Bytes{"cover": length}})
+		with("nginx", string(fact.TopicSeries), "GET /covers/:id", s).with("nginx", string(fact.TopicAnswer), "GET /covers/:id", a).
+		with("database", string(fact.TopicTable), "app.book", catalog.Table{Schema: "app", Name: "book", Columns: []catalog.Column{{Name: "id", Type: "int(11)"}, {Name: "cover", Type: columnType}},
+			Indexes: []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}}).
+		with("database", string(fact.TopicSize), "app.book", catalog.TableSize{Rows: 300, Lengths: map[string]iikanji.Bytes{"cover": length}})
 	x.Profiles = append(x.Profiles, iikanji.Profile{Source: iikanji.Slow, Rows: []iikanji.Row{{Key: statement, Count: 1000, Total: 5 * time.Second, Example: iikanji.Sighting{Text: statement},
 		Query: &iikanji.SQLRow{Digest: "d1", Fingerprint: statement, DB: "app", Examined: 1000, Sent: 1000, MaxSent: 1}}}})
 	return x
@@ -24,12 +26,12 @@ func coverScene(s iikanji.Series, a iikanji.Answer, columnType, statement string
 // TestBlobs expects the finding for pictures by id, and none where one part of the
 // proof is missing.
 func TestBlobs(t *testing.T) {
-	fixed := iikanji.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
+	fixed := fact.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
 	moving := fixed
 	moving.Fixed = 120
 	rare := fixed
 	rare.FixedRepeats = 20
-	picture := iikanji.Answer{URL: "/covers/7", Status: 200, Type: "image/png", Bytes: 40_000, Same: true}
+	picture := fact.Answer{URL: "/covers/7", Status: 200, Type: "image/png", Bytes: 40_000, Same: true}
 	cookie, file := picture, picture
 	cookie.Cookie = true
 	file.File = "/srv/public/covers/7"
@@ -67,17 +69,17 @@ func TestBlobs(t *testing.T) {
 // TestUntilReset: the cache that a reset empties is proposed for pictures that never
 // changed and are the same for all users, and not if a part of this proof is missing.
 func TestUntilReset(t *testing.T) {
-	fixed := iikanji.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
+	fixed := fact.Series{URLs: 300, Again: 200, Fixed: 200, FixedRepeats: 700, FixedBytes: 28_000_000, Sizes: 180}
 	one, alike, rare := fixed, fixed, fixed
 	one.Fixed, alike.Sizes, rare.FixedRepeats = 199, 3, 40
-	all := iikanji.Answer{URL: "/covers/7", Status: 200, Type: "image/png", Bytes: 40_000, Same: true, SameForAll: true, Users: 2, URLs: 3}
+	all := fact.Answer{URL: "/covers/7", Status: 200, Type: "image/png", Bytes: 40_000, Same: true, SameForAll: true, Users: 2, URLs: 3}
 	own := all
 	own.SameForAll = false
 	const read = "SELECT cover FROM book WHERE id = 7"
-	value := iikanji.StoredValue{URL: "/covers/7", Schema: "app", Table: "book", Column: "cover", ID: 7}
+	value := fact.StoredValue{URL: "/covers/7", Schema: "app", Table: "book", Column: "cover", ID: 7}
 	for name, c := range map[string]struct {
-		series iikanji.Series
-		answer iikanji.Answer
+		series fact.Series
+		answer fact.Answer
 		resets []string
 		stored bool
 		want   string
@@ -94,10 +96,10 @@ func TestUntilReset(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			x := coverScene(c.series, c.answer, "mediumblob", read, 39_000)
 			for _, r := range c.resets {
-				x.with("nginx", iikanji.TopicReset, r, "1")
+				x.with("nginx", string(fact.TopicReset), r, "1")
 			}
 			if c.stored {
-				x.with("database", iikanji.TopicValue, "GET /covers/:id", value)
+				x.with("database", string(fact.TopicValue), "GET /covers/:id", value)
 			}
 			fs, err := findAll(x.Input)
 			if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // sourceFact is a fact about the source of the app.
@@ -22,12 +23,12 @@ func sourceFact(topic, key string, v any) iikanji.Fact {
 	return iikanji.Fact{Target: "app", Topic: topic, Key: key, Value: string(b)}
 }
 
-func codePlace(code, function string, p iikanji.CodePlace) iikanji.Fact {
+func codePlace(code, function string, p fact.CodePlace) iikanji.Fact {
 	p.Code, p.Func, p.File, p.Line = iikanji.Code(code), function, "main.go", 7
 	if p.What == "" {
 		p.What, p.How = "something is done in a slow way", "do it otherwise"
 	}
-	return sourceFact(iikanji.TopicCode, code+function+p.What, p)
+	return sourceFact(string(fact.TopicCode), code+function+p.What, p)
 }
 
 // leverInput is a run of two statements and two routes: hot and cold ones.
@@ -50,8 +51,8 @@ func leverInput(places ...iikanji.Fact) cause.Input {
 				row("cold", "select * from users where id = ?", 100, 100, time.Millisecond)}},
 			{Source: iikanji.Access, Target: "nginx", Rows: []iikanji.Row{web("GET /api/list/:id", 1000, 9*time.Second), web("POST /api/drop", 9000, time.Second)}},
 		},
-		Facts: append(places, sourceFact(iikanji.TopicHandler, "GET /api/list/:user", iikanji.Handler{Func: "list", Reaches: []string{"list", "render"}}),
-			sourceFact(iikanji.TopicHandler, "ANY /api/drop", iikanji.Handler{Func: "drop", Reaches: []string{"drop"}})),
+		Facts: append(places, sourceFact(string(fact.TopicHandler), "GET /api/list/:user", fact.Handler{Func: "list", Reaches: []string{"list", "render"}}),
+			sourceFact(string(fact.TopicHandler), "ANY /api/drop", fact.Handler{Func: "drop", Reaches: []string{"drop"}})),
 	}
 }
 
@@ -74,16 +75,16 @@ func TestLevers(t *testing.T) {
 		lo, hi float64 // of the gain; 0 for no finding
 		says   string  // a part of the evidence
 	}{
-		"statement":          {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Statements: []string{"SELECT …"}, Variants: fix}), 1.9, 8, "100 executions"},
-		"cold statement":     {codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"cold"}, Variants: fix}), 0, 0, ""},
-		"no such statement":  {codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"other"}, Variants: fix}), 0, 0, ""},
-		"built statement":    {codePlace("APP213", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM\n orders WHERE \ufffd"}, Variants: fix}), 0.1, 8, "100 executions"},
-		"built, other table": {codePlace("APP213", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM shops WHERE \ufffd"}, Variants: fix}), 0, 0, ""},
-		"built, other end":   {codePlace("APP213", "list", iikanji.CodePlace{Statements: []string{"SELECT * FROM orders WHERE \ufffd ORDER BY id"}, Variants: fix}), 0, 0, ""},
-		"route":              {codePlace("APP206", "render", iikanji.CodePlace{Variants: fix}), 0.3, 3.7, "GET /api/list/:id (1,000 requests)"},
-		"no route":           {codePlace("APP206", "setUp", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
-		"hint":               {codePlace("APP211", "render", iikanji.CodePlace{}), 0, 2.2, ""},
-		"unknown lever":      {codePlace("APP299", "render", iikanji.CodePlace{Variants: fix}), 0, 0, ""},
+		"statement":          {codePlace("APP201", "list", fact.CodePlace{Digests: []string{"hot1"}, Statements: []string{"SELECT …"}, Variants: fix}), 1.9, 8, "100 executions"},
+		"cold statement":     {codePlace("APP201", "list", fact.CodePlace{Digests: []string{"cold"}, Variants: fix}), 0, 0, ""},
+		"no such statement":  {codePlace("APP205", "list", fact.CodePlace{Digests: []string{"other"}, Variants: fix}), 0, 0, ""},
+		"built statement":    {codePlace("APP213", "list", fact.CodePlace{Statements: []string{"SELECT * FROM\n orders WHERE \ufffd"}, Variants: fix}), 0.1, 8, "100 executions"},
+		"built, other table": {codePlace("APP213", "list", fact.CodePlace{Statements: []string{"SELECT * FROM shops WHERE \ufffd"}, Variants: fix}), 0, 0, ""},
+		"built, other end":   {codePlace("APP213", "list", fact.CodePlace{Statements: []string{"SELECT * FROM orders WHERE \ufffd ORDER BY id"}, Variants: fix}), 0, 0, ""},
+		"route":              {codePlace("APP206", "render", fact.CodePlace{Variants: fix}), 0.3, 3.7, "GET /api/list/:id (1,000 requests)"},
+		"no route":           {codePlace("APP206", "setUp", fact.CodePlace{Variants: fix}), 0, 0, ""},
+		"hint":               {codePlace("APP211", "render", fact.CodePlace{}), 0, 2.2, ""},
+		"unknown lever":      {codePlace("APP299", "render", fact.CodePlace{Variants: fix}), 0, 0, ""},
 	} {
 		got := levers(t, leverInput(c.place))
 		if c.hi == 0 {
@@ -105,7 +106,7 @@ func TestLevers(t *testing.T) {
 // TestReadingOfRows: the time in which the app reads rows counts with the rows of a place,
 // as far as the profile of the CPU shows it, and not at all without a profile.
 func TestReadingOfRows(t *testing.T) {
-	place := codePlace("APP201", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
+	place := codePlace("APP201", "list", fact.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
 	high := func(facts ...iikanji.Fact) float64 {
 		got := levers(t, leverInput(append(facts, place)...))
 		if len(got) != 1 {
@@ -115,9 +116,9 @@ func TestReadingOfRows(t *testing.T) {
 	}
 	without := high()
 	reading := func(d time.Duration) iikanji.Fact {
-		return sourceFact(iikanji.TopicHot, "database/sql", iikanji.HotFunction{Package: "database/sql", Each: d})
+		return sourceFact(string(fact.TopicHot), "database/sql", fact.HotFunction{Package: "database/sql", Each: d})
 	}
-	if other := high(sourceFact(iikanji.TopicHot, "fmt", iikanji.HotFunction{Package: "fmt", Each: 3 * time.Second})); other != without {
+	if other := high(sourceFact(string(fact.TopicHot), "fmt", fact.HotFunction{Package: "fmt", Each: 3 * time.Second})); other != without {
 		t.Errorf("with another hot package the gain is at most %g, without %g", other, without)
 	}
 	if one, two := high(reading(time.Second))-without, high(reading(2*time.Second))-without; one < 0.9 || one > 1 || two < 1.8 || two > 2 {
@@ -127,9 +128,9 @@ func TestReadingOfRows(t *testing.T) {
 
 // TestLeverProfile: the profile of the CPU counts before the routes.
 func TestLeverProfile(t *testing.T) {
-	place := codePlace("APP206", "render", iikanji.CodePlace{Variants: []string{"x"}})
+	place := codePlace("APP206", "render", fact.CodePlace{Variants: []string{"x"}})
 	hot := func(d time.Duration) iikanji.Fact {
-		return sourceFact(iikanji.TopicHot, "render", iikanji.HotFunction{Each: d})
+		return sourceFact(string(fact.TopicHot), "render", fact.HotFunction{Each: d})
 	}
 	if got := levers(t, leverInput(place, hot(2*time.Second))); len(got) != 1 || got[0].Gain.Hi != 1 {
 		t.Errorf("%+v", got)
@@ -143,14 +144,14 @@ func TestLeverProfile(t *testing.T) {
 // and a patch by hand for a hint.
 func TestLeverRemedies(t *testing.T) {
 	fix, digest := []string{"rewrite"}, []string{"hot1"}
-	knob := iikanji.CodePlace{What: "a share is dropped (0.9)", Variants: []string{"half", "end"}, Weakens: []iikanji.Promise{iikanji.Behaviour}}
+	knob := fact.CodePlace{What: "a share is dropped (0.9)", Variants: []string{"half", "end"}, Weakens: []iikanji.Promise{iikanji.Behaviour}}
 	got := levers(t, leverInput(
-		codePlace("APP203", "list", iikanji.CodePlace{Digests: digest, Variants: fix}),
-		codePlace("APP213", "list", iikanji.CodePlace{Digests: digest, Variants: fix}),
-		codePlace("APP201", "list", iikanji.CodePlace{Digests: digest, Variants: fix, Weakens: []iikanji.Promise{iikanji.TestedOnly}}),
+		codePlace("APP203", "list", fact.CodePlace{Digests: digest, Variants: fix}),
+		codePlace("APP213", "list", fact.CodePlace{Digests: digest, Variants: fix}),
+		codePlace("APP201", "list", fact.CodePlace{Digests: digest, Variants: fix, Weakens: []iikanji.Promise{iikanji.TestedOnly}}),
 		codePlace("APP214", "drop", knob),
-		codePlace("APP208", "list", iikanji.CodePlace{}),
-		codePlace("APP205", "drop", iikanji.CodePlace{Digests: digest, Variants: fix}),
+		codePlace("APP208", "list", fact.CodePlace{}),
+		codePlace("APP205", "drop", fact.CodePlace{Digests: digest, Variants: fix}),
 	))
 	args := map[iikanji.Code][]string{}
 	for _, f := range got {
@@ -179,7 +180,7 @@ func TestLeverRemedies(t *testing.T) {
 // TestLeverDrops: a knob that leaves work out says how much more the site would do: by
 // the share of the requests that reach it. Its seconds stay those of its requests.
 func TestLeverDrops(t *testing.T) {
-	knob := iikanji.CodePlace{What: "a share is dropped (0.9)", Variants: []string{"end", "half"}, Weakens: []iikanji.Promise{iikanji.Behaviour}}
+	knob := fact.CodePlace{What: "a share is dropped (0.9)", Variants: []string{"end", "half"}, Weakens: []iikanji.Promise{iikanji.Behaviour}}
 	seconds := map[float64]iikanji.Range{}
 	for drops, want := range map[float64]float64{0: 0, 0.9: 0.9 * math.Log(10), 1: 0} {
 		knob.Drops = drops
@@ -199,7 +200,7 @@ func TestLeverDrops(t *testing.T) {
 // shows a considerable share of it.
 func TestLibraries(t *testing.T) {
 	hot := func(pkg string, d time.Duration) iikanji.Fact {
-		return sourceFact(iikanji.TopicHot, pkg, iikanji.HotFunction{Package: pkg, Each: d, Within: []iikanji.Named{{Name: "login", Count: int64(d)}}})
+		return sourceFact(string(fact.TopicHot), pkg, fact.HotFunction{Package: pkg, Each: d, Within: []iikanji.Named{{Name: "login", Count: int64(d)}}})
 	}
 	in := leverInput(hot("golang.org/x/crypto/bcrypt", 3*time.Second), hot("golang.org/x/crypto/blowfish", 2*time.Second), hot("encoding/json", time.Millisecond), hot("example.org/own", 4*time.Second))
 	all, err := findAll(in)
@@ -216,7 +217,7 @@ func TestLibraries(t *testing.T) {
 // TestQueryCache: the place where the pool is opened is a finding by the time of all
 // statements that read, and its remedy adds the cache.
 func TestQueryCache(t *testing.T) {
-	place := codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"hot1", "cold"}, Statements: []string{"SELECT …", "SELECT …"}, What: "no answer is kept", How: "keep answers"})
+	place := codePlace("APP207", "main", fact.CodePlace{Digests: []string{"hot1", "cold"}, Statements: []string{"SELECT …", "SELECT …"}, What: "no answer is kept", How: "keep answers"})
 	got := levers(t, leverInput(place))
 	if len(got) != 1 || got[0].Gain.Hi < 0.5 || len(got[0].Remedies) != 1 {
 		t.Fatalf("%+v", got)
@@ -230,7 +231,7 @@ func TestQueryCache(t *testing.T) {
 	if got := levers(t, files); len(got) != 1 || got[0].Code != "APP207" || len(got[0].Remedies) != 1 || got[0].Gain.Hi < 0.5 {
 		t.Errorf("with SQLite files: %+v", got)
 	}
-	if got := levers(t, leverInput(codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"other"}}))); len(got) > 0 {
+	if got := levers(t, leverInput(codePlace("APP207", "main", fact.CodePlace{Digests: []string{"other"}}))); len(got) > 0 {
 		t.Errorf("statements that did not run: %+v", got)
 	}
 }
@@ -238,9 +239,9 @@ func TestQueryCache(t *testing.T) {
 // TestQueryCacheUse: the counters of a query cache that is on are shown, without a gain
 // and without a remedy.
 func TestQueryCacheUse(t *testing.T) {
-	use := iikanji.QueryCache{Entries: 12, Bytes: 3 << 20, All: iikanji.QueryCacheUse{Hits: 300, Misses: 600, Doubts: 100, Evicted: 7},
-		Statements: []iikanji.QueryCacheUse{{Text: "SELECT a FROM t", Hits: 0, Misses: 500}}}
-	got := levers(t, leverInput(sourceFact(iikanji.TopicQueryCache, "", use)))
+	use := fact.QueryCache{Entries: 12, Bytes: 3 << 20, All: fact.QueryCacheUse{Hits: 300, Misses: 600, Doubts: 100, Evicted: 7},
+		Statements: []fact.QueryCacheUse{{Text: "SELECT a FROM t", Hits: 0, Misses: 500}}}
+	got := levers(t, leverInput(sourceFact(string(fact.TopicQueryCache), "", use)))
 	if len(got) != 1 || got[0].Code != "APP207" || got[0].Where != "app sqlcache" || got[0].Gain.Hi != 0 || len(got[0].Remedies) > 0 ||
 		got[0].Claim != "the query cache gave 30% of the 1,000 answers of statements that it may keep" {
 		t.Fatalf("%+v", got)
@@ -250,7 +251,7 @@ func TestQueryCacheUse(t *testing.T) {
 			t.Errorf("%+v, want %q", e, want)
 		}
 	}
-	if got := levers(t, leverInput(sourceFact(iikanji.TopicQueryCache, "", iikanji.QueryCache{}))); len(got) > 0 {
+	if got := levers(t, leverInput(sourceFact(string(fact.TopicQueryCache), "", fact.QueryCache{}))); len(got) > 0 {
 		t.Errorf("a cache that nothing asked: %+v", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/proof/attribute"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // No log shows which route sends a statement: package attribute derives it from
@@ -147,7 +148,7 @@ func (v *View) askingRoutes(c clock) (routes []counted) {
 func (v *View) aborted() map[string]float64 {
 	out := map[string]float64{}
 	for _, f := range v.Input.Facts {
-		if status, route, _ := strings.Cut(f.Key, " "); f.Topic == iikanji.TopicHTTPStatus && status == "499" {
+		if status, route, _ := strings.Cut(f.Key, " "); fact.TopicHTTPStatus.Is(f) && status == "499" {
 			n, _ := strconv.ParseFloat(f.Value, 64)
 			out[route] += n
 		}

@@ -10,15 +10,17 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // variable and status are facts of a database.
 func variable(name, value string) iikanji.Fact {
-	return iikanji.Fact{Target: "database", Topic: iikanji.TopicVariable, Key: name, Value: value}
+	return iikanji.Fact{Target: "database", Topic: string(fact.TopicVariable), Key: name, Value: value}
 }
 
 func status(name, value string) iikanji.Fact {
-	return iikanji.Fact{Target: "database", Topic: iikanji.TopicStatus, Key: name, Value: value}
+	return iikanji.Fact{Target: "database", Topic: string(fact.TopicStatus), Key: name, Value: value}
 }
 
 // statements is a Slow profile of one digest.
@@ -67,8 +69,8 @@ func TestBufferPool(t *testing.T) {
 		{"few of all reads", 400 * mega, 4000 * mega, "3000", ""},
 	} {
 		in := cause.Input{Facts: []iikanji.Fact{
-			factOf(iikanji.TopicTable, "app.t", iikanji.Table{Schema: "app", Name: "t"}),
-			factOf(iikanji.TopicSize, "app.t", iikanji.TableSize{Rows: 1000, Data: c.data}),
+			factOf(string(fact.TopicTable), "app.t", catalog.Table{Schema: "app", Name: "t"}),
+			factOf(string(fact.TopicSize), "app.t", catalog.TableSize{Rows: 1000, Data: c.data}),
 			variable("innodb_buffer_pool_size", "134217728"), status("innodb_buffer_pool_reads", c.reads), status("innodb_buffer_pool_read_requests", "1000000")}}
 		if c.free > 0 {
 			in.Profiles = append(in.Profiles, machine("database", iikanji.MachineRow{MemLeast: c.free}))
@@ -87,7 +89,7 @@ func TestBufferPool(t *testing.T) {
 // with idle connections.
 func TestPool(t *testing.T) {
 	connected := func(n int) iikanji.Fact {
-		f := factOf(iikanji.TopicConnection, "database", iikanji.Connections{TCP: n})
+		f := factOf(string(fact.TopicConnection), "database", fact.Connections{TCP: n})
 		f.Target = "app"
 		return f
 	}
@@ -134,8 +136,8 @@ func TestDiskTable(t *testing.T) {
 	} {
 		p := statements(c.sql, 500, 4*time.Second, 0)
 		in := cause.Input{Profiles: []iikanji.Profile{p}, Facts: []iikanji.Fact{
-			factOf(iikanji.TopicTable, "app.t", iikanji.Table{Schema: "app", Name: "t", Columns: []iikanji.Column{{Name: "owner", Type: "int(11)", Width: 4}, {Name: "body", Type: "text"}}}),
-			factOf(iikanji.TopicSize, "app.t", iikanji.TableSize{Rows: 1000})}}
+			factOf(string(fact.TopicTable), "app.t", catalog.Table{Schema: "app", Name: "t", Columns: []catalog.Column{{Name: "owner", Type: "int(11)", Width: 4}, {Name: "body", Type: "text"}}}),
+			factOf(string(fact.TopicSize), "app.t", catalog.TableSize{Rows: 1000})}}
 		if f, ok := found(t, in, "DB109"); ok {
 			t.Errorf("%s: nothing went to disk: %+v", c.sql, f)
 		}

@@ -66,7 +66,7 @@ func unitsSeen(t *testing.T, dir, seconds string) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newScene().with("app", iikanji.TopicConnection, "database", iikanji.Connections{Unix: 12})
+	s := newScene().with("app", string(fact.TopicConnection), "database", fact.Connections{Unix: 12})
 	s.Facts = append(s.Facts, known...)
 	if seconds != "" {
 		s.with("database", string(fact.TopicReady), "seconds", seconds)

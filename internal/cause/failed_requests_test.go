@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestGone checks that aborted requests are a finding of their own only if no other
 // finding explains them; otherwise they are evidence of the largest cause.
 func TestGone(t *testing.T) {
 	const route = "GET /api/trend"
-	own := change(all, func(s *iikanji.Series) { s.Alike = 0 }) // each client has a different answer: no cache
-	alone := func(d time.Duration) iikanji.Answer {
-		return change(trend, func(a *iikanji.Answer) { a.Took, a.Encoding = d, "gzip" })
+	own := change(all, func(s *fact.Series) { s.Alike = 0 }) // each client has a different answer: no cache
+	alone := func(d time.Duration) fact.Answer {
+		return change(trend, func(a *fact.Answer) { a.Took, a.Encoding = d, "gzip" })
 	}
 	// full is a machine whose app uses the whole core of the stack, and clients
 	// that waited for nearly a second.
@@ -38,10 +39,10 @@ func TestGone(t *testing.T) {
 		{"it is slow when it is alone, too", full(page(alone(900*time.Millisecond), own)), 300, ""},
 		{"what the others save is not enough", full(page(alone(17*time.Millisecond), own)), 800, ""},
 		{"a route with another's cause", page(alone(20*time.Millisecond), own).route("GET /other", "/other", 1000, 3000, iikanji.WebRow{}).
-			with("nginx", iikanji.TopicAnswer, "GET /other", change(alone(20*time.Millisecond), func(a *iikanji.Answer) { a.URL = "/other" })).
-			with("nginx", iikanji.TopicSeries, "GET /other", all), 300, ""},
+			with("nginx", string(fact.TopicAnswer), "GET /other", change(alone(20*time.Millisecond), func(a *fact.Answer) { a.URL = "/other" })).
+			with("nginx", string(fact.TopicSeries), "GET /other", all), 300, ""},
 	} {
-		c.in.with("nginx", iikanji.TopicHTTPStatus, "499 "+route, fmt.Sprint(c.gone))
+		c.in.with("nginx", string(fact.TopicHTTPStatus), "499 "+route, fmt.Sprint(c.gone))
 		fs, err := findAll(c.in.Input)
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // hostOf is the Host profile of a machine with 2 cores that took 10 s.
@@ -38,8 +39,8 @@ func findingsBy(t *testing.T, in cause.Input) map[string]iikanji.Finding {
 func TestPerHost(t *testing.T) {
 	in := cause.Input{Run: &iikanji.Run{Took: 10 * time.Second, Place: iikanji.Placement{Cores: 2}},
 		Target: iikanji.Target{Services: []iikanji.Service{{Name: "shop", Role: iikanji.RoleApp}, {Name: "store", Role: iikanji.RoleDatabase, Host: "far"}}},
-		Facts: []iikanji.Fact{{Target: "local", Topic: iikanji.TopicSysctl, Key: "net.core.somaxconn", Value: "111"},
-			{Target: "far", Host: "far", Topic: iikanji.TopicSysctl, Key: "net.core.somaxconn", Value: "222"}},
+		Facts: []iikanji.Fact{{Target: "local", Topic: string(fact.TopicSysctl), Key: "net.core.somaxconn", Value: "111"},
+			{Target: "far", Host: "far", Topic: string(fact.TopicSysctl), Key: "net.core.somaxconn", Value: "222"}},
 		Profiles: []iikanji.Profile{
 			hostOf("local", iikanji.MachineRow{Steal: 3 * time.Second, ListenOverflows: 9}, "shop"),
 			hostOf("far", iikanji.MachineRow{SwapIn: 64 << 20, DiskBusy: 1, IOWait: 8 * time.Second}, "store"),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
@@ -132,9 +133,9 @@ func (v *View) database(of iikanji.Service) (*View, error) {
 	v.Schema, v.Variables, v.Status = s, map[string]string{}, map[string]float64{}
 	for _, f := range v.Input.Facts {
 		switch f.Topic {
-		case iikanji.TopicVariable:
+		case string(fact.TopicVariable):
 			v.Variables[strings.ToLower(f.Key)] = f.Value
-		case iikanji.TopicStatus:
+		case string(fact.TopicStatus):
 			v.Status[strings.ToLower(f.Key)], _ = strconv.ParseFloat(f.Value, 64)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // cacheScene is a run of few requests with a Redis.
@@ -13,11 +14,11 @@ func cacheScene(facts map[string]string, settings map[string]string) *scene {
 	x.Target = iikanji.Target{Services: []iikanji.Service{{Name: "kv", Role: iikanji.RoleCache, Engine: iikanji.EngineRedis}, {Name: "app", Role: iikanji.RoleApp},
 		{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}}}
 	for k, v := range facts {
-		x.with("kv", iikanji.TopicCacheCounter, k, v)
+		x.with("kv", string(fact.TopicCacheCounter), k, v)
 	}
-	x.with("kv", iikanji.TopicCacheSetting, "redis_version", "7.0.15")
+	x.with("kv", string(fact.TopicCacheSetting), "redis_version", "7.0.15")
 	for k, v := range settings {
-		x.with("kv", iikanji.TopicCacheSetting, k, v)
+		x.with("kv", string(fact.TopicCacheSetting), k, v)
 	}
 	return x
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestKeptInNginx: pages that are the same for all are kept in nginx where there is no
@@ -53,8 +54,8 @@ func findingOf(t *testing.T, s *scene, code iikanji.Code) iikanji.Finding {
 
 // blogPages are the notes of an app in which a comment changes its article alone, and a
 // post the index.
-func blogPages(edit func(k *iikanji.KeptPages)) iikanji.KeptPages {
-	k := iikanji.KeptPages{Kept: []string{"/article/:id", "/"}, Pairs: []iikanji.PageChange{
+func blogPages(edit func(k *fact.KeptPages)) fact.KeptPages {
+	k := fact.KeptPages{Kept: []string{"/article/:id", "/"}, Pairs: []fact.PageChange{
 		{Write: "POST /comment/:1", Page: "/article/:1", Changed: 21}, {Write: "POST /comment/:1", Page: "/article/:id", Same: 900}, {Write: "POST /comment/:1", Page: "/", Same: 30},
 		{Write: "POST /post", Page: "/", Changed: 2, Same: 1}, {Write: "POST /post", Page: "/article/:id", Same: 600},
 		{Write: "POST /initialize", Page: "/", Same: 2}}}
@@ -65,20 +66,20 @@ func blogPages(edit func(k *iikanji.KeptPages)) iikanji.KeptPages {
 // TestDroppedInVain: the table has the writes whose changed pages are certain.
 func TestDroppedInVain(t *testing.T) {
 	for name, c := range map[string]struct {
-		edit func(k *iikanji.KeptPages)
+		edit func(k *fact.KeptPages)
 		want string // of the argument drops
 	}{
-		"certain":             {func(*iikanji.KeptPages) {}, "POST /comment/:1=/article/:1;POST /post=/"},
-		"a list with it":      {func(k *iikanji.KeptPages) { k.Pairs[2].Changed = 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
-		"seldom seen":         {func(k *iikanji.KeptPages) { k.Pairs[2].Same = leastSeen - 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
-		"never with its id":   {func(k *iikanji.KeptPages) { k.Pairs = slices.Delete(k.Pairs, 0, 1) }, "POST /comment/:1=/article/:1;POST /post=/"},
-		"others change":       {func(k *iikanji.KeptPages) { k.Pairs[1].Changed = 1 }, "POST /post=/"},
-		"others are not seen": {func(k *iikanji.KeptPages) { k.Pairs[1].Same, k.Pairs[4].Same = 19, 19 }, ""},
-		"a page by the clock": {func(k *iikanji.KeptPages) { k.Unstable = map[string]int{"/": 1} }, ""},
-		"a fault":             {func(k *iikanji.KeptPages) { k.Stale = []iikanji.StalePage{{Page: "/", Write: "POST /x"}} }, ""},
-		"a table already":     {func(k *iikanji.KeptPages) { k.Rows = 1 }, ""},
+		"certain":             {func(*fact.KeptPages) {}, "POST /comment/:1=/article/:1;POST /post=/"},
+		"a list with it":      {func(k *fact.KeptPages) { k.Pairs[2].Changed = 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
+		"seldom seen":         {func(k *fact.KeptPages) { k.Pairs[2].Same = leastSeen - 1 }, "POST /comment/:1=/article/:1,/;POST /post=/"},
+		"never with its id":   {func(k *fact.KeptPages) { k.Pairs = slices.Delete(k.Pairs, 0, 1) }, "POST /comment/:1=/article/:1;POST /post=/"},
+		"others change":       {func(k *fact.KeptPages) { k.Pairs[1].Changed = 1 }, "POST /post=/"},
+		"others are not seen": {func(k *fact.KeptPages) { k.Pairs[1].Same, k.Pairs[4].Same = 19, 19 }, ""},
+		"a page by the clock": {func(k *fact.KeptPages) { k.Unstable = map[string]int{"/": 1} }, ""},
+		"a fault":             {func(k *fact.KeptPages) { k.Stale = []fact.StalePage{{Page: "/", Write: "POST /x"}} }, ""},
+		"a table already":     {func(k *fact.KeptPages) { k.Rows = 1 }, ""},
 	} {
-		s := sharedScene(10, false).with("nginx", iikanji.TopicKept, "/dev/shm/iikanji-1", blogPages(c.edit))
+		s := sharedScene(10, false).with("nginx", string(fact.TopicKept), "/dev/shm/iikanji-1", blogPages(c.edit))
 		f := findingOf(t, s, "WEB117")
 		got := ""
 		for _, r := range f.Remedies {

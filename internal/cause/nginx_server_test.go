@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // runNginx runs a real nginx until the test ends, and waits until it answers at
@@ -69,7 +70,7 @@ func TestServersAsNginxTakesThem(t *testing.T) {
 			t.Fatal(r.StatusCode, err)
 		}
 		in := newScene().route("GET /x", "/x", 50000, 10, iikanji.WebRow{}).nginx(t, "http { "+conf.String()+" }").
-			with("nginx", iikanji.TopicAnswer, "GET /x", iikanji.Answer{URL: "/x", Host: host, Status: 200})
+			with("nginx", string(fact.TopicAnswer), "GET /x", fact.Answer{URL: "/x", Host: host, Status: 200})
 		f, ok := found(t, in.Input, "WEB110")
 		if !ok || !strings.HasSuffix(f.Evidence[0].Text, "access_log "+string(want)) {
 			t.Errorf("%s: nginx took %s, the rules %+v", host, want, f.Evidence)

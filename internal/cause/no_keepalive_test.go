@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestConnectionsToUpstreams has cases of a server's configuration with the expected
@@ -50,7 +51,7 @@ func TestConnectionsToUpstreams(t *testing.T) {
 			in := newScene().route("GET /api/x", "/api/x", 90000, 10, iikanji.WebRow{}).route("GET /ws", "/ws", 3, 10, iikanji.WebRow{}).route("GET /", "/", 9000, 10, iikanji.WebRow{}).
 				nginx(t, "http { access_log off; "+c.outside+" server { listen 80; "+c.server+" } }")
 			if c.version != "" {
-				in.with("nginx", iikanji.TopicNginxVersion, "version", c.version)
+				in.with("nginx", string(fact.TopicNginxVersion), "version", c.version)
 			}
 			fs, err := findAll(in.Input)
 			if err != nil {

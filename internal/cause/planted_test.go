@@ -380,7 +380,7 @@ func load(ctx context.Context, t *testing.T, srv *factstest.Server, fault, ddl, 
 	pool.SetMaxIdleConns(8)
 	s.db = pool
 	s.run(asker)
-	s.seen = append(s.seen, facts.ConnectionFact("app", "database", iikanji.Connections{Unix: pool.Stats().OpenConnections}))
+	s.seen = append(s.seen, facts.ConnectionFact("app", "database", fact.Connections{Unix: pool.Stats().OpenConnections}))
 	s.db = db
 	s.exec("SET GLOBAL slow_query_log = 0; FLUSH SLOW LOGS")
 	after, err := asker.Status(ctx)

@@ -16,7 +16,7 @@ import (
 func (in Input) Locked() float64 {
 	sum, counted := 0.0, false
 	for _, f := range in.Facts {
-		if f.Topic != iikanji.TopicStatus {
+		if !fact.TopicStatus.Is(f) {
 			continue
 		}
 		counted = true

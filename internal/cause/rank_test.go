@@ -8,13 +8,14 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // fullCPU is a run of one minute in which an app used up two cores. Statements took
 // 650 s because they waited for the CPU; the database used 24 s of it.
 func fullCPU(t *testing.T, who string) cause.Input {
 	t.Helper()
-	connected := factOf(iikanji.TopicConnection, "database", iikanji.Connections{TCP: 10})
+	connected := factOf(string(fact.TopicConnection), "database", fact.Connections{TCP: 10})
 	connected.Target = "app"
 	usage := []iikanji.Usage{{Who: "app", Share: 0.75, User: 90 * time.Second}, {Who: "database", Share: 0.2, User: 24 * time.Second}, {Who: "generator", Share: 0.05, User: 6 * time.Second}}
 	if who == "database" {
@@ -95,7 +96,7 @@ func TestPinnedApp(t *testing.T) {
 			s.Run.Usage[1].Share = 0.15
 		}
 		if c.may != "" {
-			s.with("app", iikanji.TopicProcess, "cores", c.may)
+			s.with("app", string(fact.TopicProcess), "cores", c.may)
 		}
 		f, ok := found(t, s.Input, "APP101")
 		if ok != (c.claim != "") || !strings.Contains(f.Claim, c.claim) ||

@@ -10,21 +10,22 @@ import (
 	"github.com/iikanji/iikanji"
 	kinds "github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // agents are the facts about User-Agents: requests and milliseconds by name.
 func agents(t *testing.T, by map[string][2]int64) (out []iikanji.Fact) {
 	t.Helper()
-	var all iikanji.AgentUse
-	add := func(name string, use iikanji.AgentUse) {
+	var all fact.AgentUse
+	add := func(name string, use fact.AgentUse) {
 		b, err := json.Marshal(use)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out = append(out, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicAgent, Key: name, Value: string(b), Moves: true})
+		out = append(out, iikanji.Fact{Target: "nginx", Topic: string(fact.TopicAgent), Key: name, Value: string(b), Moves: true})
 	}
 	for name, n := range by {
-		use := iikanji.AgentUse{Requests: n[0], Took: time.Duration(n[1]) * time.Millisecond}
+		use := fact.AgentUse{Requests: n[0], Took: time.Duration(n[1]) * time.Millisecond}
 		all.Requests, all.Took = all.Requests+use.Requests, all.Took+use.Took
 		add(name, use)
 	}

@@ -13,6 +13,8 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index/indextest"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/rogpeppe/go-internal/txtar"
 )
@@ -35,16 +37,16 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 	tables := indextest.Tables(t, parts["schema.sql"])
 	sizes := indextest.Sizes(t, parts["sizes"], tables)
 	for _, tab := range tables {
-		in.Facts = append(in.Facts, factOf(iikanji.TopicTable, "app."+tab.Name, tab), factOf(iikanji.TopicSize, "app."+tab.Name, sizes[tab.Name]))
+		in.Facts = append(in.Facts, factOf(string(fact.TopicTable), "app."+tab.Name, tab), factOf(string(fact.TopicSize), "app."+tab.Name, sizes[tab.Name]))
 	}
 	for _, line := range strings.Split(strings.TrimSpace(parts["facts"]), "\n") {
 		f := strings.SplitN(strings.TrimSpace(line), " ", 3)
 		switch {
 		case len(f) == 3 && f[0] == "server":
-			var d iikanji.Dialect
+			var d catalog.Dialect
 			d.Product = f[1]
 			fmt.Sscanf(f[2], "%d.%d.%d", &d.Major, &d.Minor, &d.Patch)
-			in.Facts = append(in.Facts, factOf(iikanji.TopicDialect, "version", d))
+			in.Facts = append(in.Facts, factOf(string(fact.TopicDialect), "version", d))
 		case len(f) == 3:
 			in.Facts = append(in.Facts, iikanji.Fact{Topic: f[0], Key: f[1], Value: f[2]})
 		}
@@ -78,12 +80,12 @@ func readInput(t *testing.T, a *txtar.Archive) (in cause.Input, want string) {
 	}
 	for line := range strings.Lines(parts["statuses"]) { // "status GET /path count"
 		f := strings.Fields(line)
-		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicHTTPStatus, Key: strings.Join(f[:3], " "), Value: f[3]})
+		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: string(fact.TopicHTTPStatus), Key: strings.Join(f[:3], " "), Value: f[3]})
 	}
 	for line := range strings.Lines(parts["files"]) { // "GET /route /url /file"
 		f := strings.Fields(line)
-		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: iikanji.TopicAnswer, Key: f[0] + " " + f[1],
-			Value: factOf("", "", iikanji.Answer{URL: f[2], Status: 200, File: f[3], Expires: true}).Value})
+		in.Facts = append(in.Facts, iikanji.Fact{Target: "nginx", Topic: string(fact.TopicAnswer), Key: f[0] + " " + f[1],
+			Value: factOf("", "", fact.Answer{URL: f[2], Status: 200, File: f[3], Expires: true}).Value})
 	}
 	if parts["seconds"] != "" {
 		readSeconds(t, in.Profiles, parts["seconds"])

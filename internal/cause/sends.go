@@ -11,7 +11,7 @@ import (
 // A SentStatement is a statement in the source of an app.
 type SentStatement struct {
 	Service, Place string
-	iikanji.SentStatement
+	fact.SentStatement
 }
 
 // Sends are the statements in the source of the apps.
@@ -71,7 +71,7 @@ func (v *View) RoutesSending(d Digest) []iikanji.Row {
 
 // Answered is the answer of a route to a request after the run, from any web server
 // of the view.
-func (v *View) Answered(route string) (iikanji.Answer, bool) {
+func (v *View) Answered(route string) (fact.Answer, bool) {
 	for _, f := range v.Input.Facts {
 		if f.Key == route {
 			if a, ok := Decode(f, fact.TopicAnswer); ok {
@@ -79,7 +79,7 @@ func (v *View) Answered(route string) (iikanji.Answer, bool) {
 			}
 		}
 	}
-	return iikanji.Answer{}, false
+	return fact.Answer{}, false
 }
 
 // IsGet reports whether a route is of the method GET.

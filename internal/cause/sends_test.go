@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A sentRow is a statement of a shop scene, with its digest.
@@ -24,22 +26,22 @@ func shopScene(rows ...sentRow) *scene {
 		route("GET /pictures/:id", "/pictures/7", 1000, 40_000, iikanji.WebRow{Upstream: 20 * time.Second}).
 		route("GET /items/:id", "/items/7", 500, 5_000, iikanji.WebRow{Upstream: 20 * time.Second}).
 		route("POST /items/:id/order", "/items/7/order", 100, 0, iikanji.WebRow{Upstream: time.Second}).
-		with("nginx", iikanji.TopicAnswer, "GET /pictures/:id", iikanji.Answer{URL: "/pictures/7", Status: 200, Type: "image/png", Bytes: 40_000}).
-		with("nginx", iikanji.TopicAnswer, "GET /items/:id", iikanji.Answer{URL: "/items/7", Status: 200, Type: "text/html", Bytes: 5_000})
-	column := func(name, kind string) iikanji.Column { return iikanji.Column{Name: name, Type: kind} }
-	key := []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}
-	for name, t := range map[string]iikanji.Table{
-		"item": {Columns: []iikanji.Column{column("id", "int(11)"), column("maker", "int(11)"), column("views", "int(11)"), column("picture", "mediumblob")}, Indexes: key},
-		"note": {Columns: []iikanji.Column{column("id", "int(11)"), column("item", "int(11)"), column("body", "text")}, Indexes: append(slices.Clone(key),
-			iikanji.Index{Name: "item", Kind: "btree", Parts: []iikanji.IndexPart{{Column: "item"}}})},
-		"sale": {Columns: []iikanji.Column{column("id", "int(11)"), column("buyer", "int(11)")}, Indexes: key},
+		with("nginx", string(fact.TopicAnswer), "GET /pictures/:id", fact.Answer{URL: "/pictures/7", Status: 200, Type: "image/png", Bytes: 40_000}).
+		with("nginx", string(fact.TopicAnswer), "GET /items/:id", fact.Answer{URL: "/items/7", Status: 200, Type: "text/html", Bytes: 5_000})
+	column := func(name, kind string) catalog.Column { return catalog.Column{Name: name, Type: kind} }
+	key := []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}
+	for name, t := range map[string]catalog.Table{
+		"item": {Columns: []catalog.Column{column("id", "int(11)"), column("maker", "int(11)"), column("views", "int(11)"), column("picture", "mediumblob")}, Indexes: key},
+		"note": {Columns: []catalog.Column{column("id", "int(11)"), column("item", "int(11)"), column("body", "text")}, Indexes: append(slices.Clone(key),
+			catalog.Index{Name: "item", Kind: "btree", Parts: []catalog.IndexPart{{Column: "item"}}})},
+		"sale": {Columns: []catalog.Column{column("id", "int(11)"), column("buyer", "int(11)")}, Indexes: key},
 	} {
 		t.Schema, t.Name = "app", name
-		x.with("database", iikanji.TopicTable, "app."+name, t)
+		x.with("database", string(fact.TopicTable), "app."+name, t)
 	}
-	x.with("database", iikanji.TopicSize, "app.item", iikanji.TableSize{Rows: 3000, Lengths: map[string]iikanji.Bytes{"picture": 39_000}}).
-		with("database", iikanji.TopicSize, "app.note", iikanji.TableSize{Rows: 60_000, Lengths: map[string]iikanji.Bytes{"body": 240}, Distinct: map[string]float64{"item": 3000}}).
-		with("database", iikanji.TopicSize, "app.sale", iikanji.TableSize{Rows: 90_000, Distinct: map[string]float64{"buyer": 9000}})
+	x.with("database", string(fact.TopicSize), "app.item", catalog.TableSize{Rows: 3000, Lengths: map[string]iikanji.Bytes{"picture": 39_000}}).
+		with("database", string(fact.TopicSize), "app.note", catalog.TableSize{Rows: 60_000, Lengths: map[string]iikanji.Bytes{"body": 240}, Distinct: map[string]float64{"item": 3000}}).
+		with("database", string(fact.TopicSize), "app.sale", catalog.TableSize{Rows: 90_000, Distinct: map[string]float64{"buyer": 9000}})
 	p := iikanji.Profile{Source: iikanji.Slow}
 	for _, r := range rows {
 		p.Rows = append(p.Rows, iikanji.Row{Key: r.sql, Count: r.count, Total: r.took, Example: iikanji.Sighting{Text: r.sql},
@@ -52,8 +54,8 @@ func shopScene(rows ...sentRow) *scene {
 // sends adds a statement of the source, in a function that the handler of a route
 // reaches.
 func (s *scene) sends(route, function, digest, sql string) *scene {
-	return s.with("app", iikanji.TopicHandler, route, iikanji.Handler{Func: function, Reaches: []string{function}}).
-		with("app", iikanji.TopicSends, "main.go:7", iikanji.SentStatement{Func: function, Digest: digest, Text: sql})
+	return s.with("app", string(fact.TopicHandler), route, fact.Handler{Func: function, Reaches: []string{function}}).
+		with("app", string(fact.TopicSends), "main.go:7", fact.SentStatement{Func: function, Digest: digest, Text: sql})
 }
 
 // foundIn are the findings with a code.
@@ -141,7 +143,7 @@ func TestUnsent(t *testing.T) {
 	if f.Gain.Hi != 0 || len(f.Remedies) != 1 || f.Remedies[0].Kind != "ddl" || f.Remedies[0].Args["columns"] == "" {
 		t.Errorf("%+v", f)
 	}
-	one(t, shopScene(seen).with("app", iikanji.TopicSends, "main.go:7", iikanji.SentStatement{Func: "job", Digest: "s1", Text: sql}), "DB138", "")
+	one(t, shopScene(seen).with("app", string(fact.TopicSends), "main.go:7", fact.SentStatement{Func: "job", Digest: "s1", Text: sql}), "DB138", "")
 	sent := sentRow{"s1", "SELECT id FROM sale WHERE buyer = 7", 2, 2, 2, time.Millisecond}
 	one(t, shopScene(seen, sent).sends("GET /me", "mine", "s1", sql), "DB138", "")
 	one(t, shopScene(seen).sends("GET /me", "mine", "s1", "SELECT id FROM sale WHERE id = ?"), "DB138", "")
@@ -152,32 +154,32 @@ func TestUnsent(t *testing.T) {
 // repeated requests, unless the run wrote to its column.
 func TestStoredValue(t *testing.T) {
 	picture := sentRow{"p1", "SELECT picture FROM item WHERE id = 7", 1000, 1000, 1000, 2 * time.Second}
-	value := iikanji.StoredValue{URL: "/pictures/7", Schema: "app", Table: "item", Column: "picture", ID: 7}
-	few := iikanji.Series{URLs: 900, Again: 10, Fixed: 10, FixedRepeats: 12, Sizes: 9}
+	value := fact.StoredValue{URL: "/pictures/7", Schema: "app", Table: "item", Column: "picture", ID: 7}
+	few := fact.Series{URLs: 900, Again: 10, Fixed: 10, FixedRepeats: 12, Sizes: 9}
 	stored := func(rows ...sentRow) *scene {
-		return shopScene(append(rows, picture)...).with("nginx", iikanji.TopicSeries, "GET /pictures/:id", few)
+		return shopScene(append(rows, picture)...).with("nginx", string(fact.TopicSeries), "GET /pictures/:id", few)
 	}
-	f := one(t, stored().with("database", iikanji.TopicValue, "GET /pictures/:id", value), "WEB111", "GET /pictures/:id")
+	f := one(t, stored().with("database", string(fact.TopicValue), "GET /pictures/:id", value), "WEB111", "GET /pictures/:id")
 	if f.Gain.Hi < 2 || f.Gain.Lo > 0.5 || !strings.Contains(f.Claim, "no statement of the run wrote to it") {
 		t.Errorf("%+v", f)
 	}
 	one(t, stored(), "WEB111", "")
 	write := sentRow{"w1", "UPDATE item SET picture = 'x' WHERE id = 7", 1, 1, 0, time.Millisecond}
-	one(t, stored(write).with("database", iikanji.TopicValue, "GET /pictures/:id", value), "WEB111", "")
+	one(t, stored(write).with("database", string(fact.TopicValue), "GET /pictures/:id", value), "WEB111", "")
 	count := sentRow{"w1", "UPDATE item SET views = views + 1 WHERE id = 7", 1, 1, 0, time.Millisecond}
-	one(t, stored(count).with("database", iikanji.TopicValue, "GET /pictures/:id", value), "WEB111", "GET /pictures/:id")
+	one(t, stored(count).with("database", string(fact.TopicValue), "GET /pictures/:id", value), "WEB111", "GET /pictures/:id")
 }
 
 // TestUnreached: a place of source that only routes without a request reach is reported
 // without a gain.
 func TestUnreached(t *testing.T) {
-	place := iikanji.CodePlace{Code: "APP206", File: "main.go", Line: 7, Func: "mine", What: "a template is parsed each time", How: "make it once"}
-	unreached := shopScene().with("app", iikanji.TopicHandler, "GET /me", iikanji.Handler{Func: "mine", Reaches: []string{"mine"}}).with("app", iikanji.TopicCode, "APP206 main.go:7 mine", place)
+	place := fact.CodePlace{Code: "APP206", File: "main.go", Line: 7, Func: "mine", What: "a template is parsed each time", How: "make it once"}
+	unreached := shopScene().with("app", string(fact.TopicHandler), "GET /me", fact.Handler{Func: "mine", Reaches: []string{"mine"}}).with("app", string(fact.TopicCode), "APP206 main.go:7 mine", place)
 	f := one(t, unreached, "APP206", "main.go:7")
 	if f.Gain.Hi != 0 || !strings.Contains(f.Claim, "no request of the run reached it") {
 		t.Errorf("%+v", f)
 	}
-	one(t, shopScene().with("app", iikanji.TopicCode, "APP206 main.go:7 mine", place), "APP206", "") // of no route
+	one(t, shopScene().with("app", string(fact.TopicCode), "APP206 main.go:7 mine", place), "APP206", "") // of no route
 }
 
 // TestWaitingInside: time of requests that neither statements nor CPU explain is a
@@ -212,8 +214,8 @@ func TestPlannedIndex(t *testing.T) {
 	drop := shopScene(write, sentRow{"r1", "SELECT body FROM note WHERE id = 7", 100, 100, 100, time.Second})
 	drop.Profiles[len(drop.Profiles)-1].Rows[0].Query.Affected = 40_000
 	one(t, drop, "DB104", "app.note item")
-	plan := iikanji.QueryPlan{SQL: "SELECT id FROM note n WHERE n.item = 7", Steps: []iikanji.QueryStep{{Table: "n", Access: "ref", Key: "item"}}}
-	one(t, drop.with("database", iikanji.TopicQueryPlan, "x1"+iikanji.TypicalSuffix, plan), "DB104", "")
+	plan := catalog.QueryPlan{SQL: "SELECT id FROM note n WHERE n.item = 7", Steps: []catalog.QueryStep{{Table: "n", Access: "ref", Key: "item"}}}
+	one(t, drop.with("database", string(fact.TopicPlan), "x1"+fact.TypicalSuffix, plan), "DB104", "")
 }
 
 // TestHistoryFeedsLoop: a whole list is needed where another statement runs once for each

@@ -11,19 +11,19 @@ import (
 
 // topicRoles are the topics of facts that only services of one role have.
 var topicRoles = map[string]iikanji.Role{
-	iikanji.TopicTable: iikanji.RoleDatabase, iikanji.TopicSize: iikanji.RoleDatabase, iikanji.TopicDialect: iikanji.RoleDatabase,
-	iikanji.TopicVariable: iikanji.RoleDatabase, iikanji.TopicStatus: iikanji.RoleDatabase, iikanji.TopicQueryPlan: iikanji.RoleDatabase,
-	iikanji.TopicCacheCounter: iikanji.RoleCache, iikanji.TopicCacheSetting: iikanji.RoleCache,
-	iikanji.TopicSelectivity: iikanji.RoleDatabase, string(fact.TopicLockWait): iikanji.RoleDatabase, string(fact.TopicDeadlock): iikanji.RoleDatabase,
-	string(fact.TopicInnoDB): iikanji.RoleDatabase, iikanji.TopicFileGroup: iikanji.RoleDatabase,
-	iikanji.TopicNginx: iikanji.RoleWeb, iikanji.TopicNginxFile: iikanji.RoleWeb, iikanji.TopicNginxVersion: iikanji.RoleWeb,
-	iikanji.TopicHTTPStatus: iikanji.RoleWeb, iikanji.TopicAnswer: iikanji.RoleWeb, iikanji.TopicSeries: iikanji.RoleWeb,
-	iikanji.TopicKept: iikanji.RoleWeb, iikanji.TopicReset: iikanji.RoleWeb, iikanji.TopicAgent: iikanji.RoleWeb, string(fact.TopicWorkers): iikanji.RoleApp, iikanji.TopicValue: iikanji.RoleDatabase,
+	string(fact.TopicTable): iikanji.RoleDatabase, string(fact.TopicSize): iikanji.RoleDatabase, string(fact.TopicDialect): iikanji.RoleDatabase,
+	string(fact.TopicVariable): iikanji.RoleDatabase, string(fact.TopicStatus): iikanji.RoleDatabase, string(fact.TopicPlan): iikanji.RoleDatabase,
+	string(fact.TopicCacheCounter): iikanji.RoleCache, string(fact.TopicCacheSetting): iikanji.RoleCache,
+	string(fact.TopicSelectivity): iikanji.RoleDatabase, string(fact.TopicLockWait): iikanji.RoleDatabase, string(fact.TopicDeadlock): iikanji.RoleDatabase,
+	string(fact.TopicInnoDB): iikanji.RoleDatabase, string(fact.TopicFileGroup): iikanji.RoleDatabase,
+	string(fact.TopicNginx): iikanji.RoleWeb, string(fact.TopicNginxFile): iikanji.RoleWeb, string(fact.TopicNginxVersion): iikanji.RoleWeb,
+	string(fact.TopicHTTPStatus): iikanji.RoleWeb, string(fact.TopicAnswer): iikanji.RoleWeb, string(fact.TopicSeries): iikanji.RoleWeb,
+	string(fact.TopicKept): iikanji.RoleWeb, string(fact.TopicReset): iikanji.RoleWeb, string(fact.TopicAgent): iikanji.RoleWeb, string(fact.TopicWorkers): iikanji.RoleApp, string(fact.TopicValue): iikanji.RoleDatabase,
 }
 
 // serviceTopics are the topics of facts that services of every role have.
-var serviceTopics = []string{iikanji.TopicLimit, iikanji.TopicProcess, iikanji.TopicListen, iikanji.TopicConnection,
-	iikanji.TopicVolume, string(fact.TopicUnit), string(fact.TopicReady)}
+var serviceTopics = []string{string(fact.TopicLimit), string(fact.TopicProcess), string(fact.TopicListen), string(fact.TopicConnection),
+	string(fact.TopicVolume), string(fact.TopicUnit), string(fact.TopicReady)}
 
 // profileRole is the role of the services that a profile is of; RoleUnknown
 // where services of several roles have such profiles.
@@ -54,7 +54,7 @@ func (in Input) settle() Input {
 		if role := topicRoles[f.Topic]; role != iikanji.RoleUnknown {
 			in.Facts[i].Target = owner(in.Target, role, f.Target, nil)
 		}
-		if conf, err := iikanji.DataOf[*nginx.Config](f); f.Topic == iikanji.TopicNginx && err == nil {
+		if conf, err := iikanji.DataOf[*nginx.Config](f); fact.TopicNginx.Is(f) && err == nil {
 			in.Facts[i].Data = conf // of a history: decoded once
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -41,7 +43,7 @@ func renamed(in cause.Input, besides ...iikanji.Service) cause.Input {
 		if f.Target == "" { // as in the text cases for variables and counters
 			in.Facts[i].Target = "shelf-db"
 		}
-		if f.Topic == iikanji.TopicConnection {
+		if fact.TopicConnection.Is(f) {
 			in.Facts[i].Key = other(f.Key)
 		}
 	}
@@ -75,7 +77,7 @@ func renamed(in cause.Input, besides ...iikanji.Service) cause.Input {
 // be the same, with the new names.
 func sameElsewhere(t *testing.T, in cause.Input, fs []iikanji.Finding) {
 	t.Helper()
-	linked := slices.ContainsFunc(in.Facts, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicConnection })
+	linked := slices.ContainsFunc(in.Facts, func(f iikanji.Fact) bool { return fact.TopicConnection.Is(f) })
 	for _, besides := range [][]iikanji.Service{nil, siteOf("edge-2", "accounts", "member-db")} {
 		got, err := findAll(renamed(in, besides...))
 		if err != nil {
@@ -147,25 +149,25 @@ func bookshop(t *testing.T) cause.Input {
 	s := newScene()
 	s.Target.Services = slices.Concat(siteOf("front-1", "books", "shelf-db"), siteOf("front-2", "accounts", "member-db"))
 	s.Run.Steps = []iikanji.StepStat{{Step: "GET /x", Count: 2000}}
-	table := iikanji.Table{Schema: "main", Name: "entry", Engine: "InnoDB", Columns: []iikanji.Column{{Name: "id", Type: "bigint(20)", Width: 8}, {Name: "owner", Type: "char(36)", Width: 144}},
-		Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}}
+	table := catalog.Table{Schema: "main", Name: "entry", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Width: 8}, {Name: "owner", Type: "char(36)", Width: 144}},
+		Indexes: []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}}
 	indexed := table
-	indexed.Indexes = append(slices.Clone(table.Indexes), iikanji.Index{Name: "o", Kind: "btree", Parts: []iikanji.IndexPart{{Column: "owner"}}})
+	indexed.Indexes = append(slices.Clone(table.Indexes), catalog.Index{Name: "o", Kind: "btree", Parts: []catalog.IndexPart{{Column: "owner"}}})
 	for _, d := range []struct {
 		name     string
-		table    iikanji.Table
+		table    catalog.Table
 		examined int64
 		refused  string
 	}{{"shelf-db", table, 10_000_000, "30"}, {"member-db", indexed, 10_000, "70"}} {
-		s.with(d.name, iikanji.TopicTable, "main.entry", d.table).
-			with(d.name, iikanji.TopicSize, "main.entry", iikanji.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "owner": 1000}}).
-			with(d.name, iikanji.TopicVariable, "max_connections", "100").
-			with(d.name, iikanji.TopicStatus, "Connection_errors_max_connections", d.refused)
+		s.with(d.name, string(fact.TopicTable), "main.entry", d.table).
+			with(d.name, string(fact.TopicSize), "main.entry", catalog.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "owner": 1000}}).
+			with(d.name, string(fact.TopicVariable), "max_connections", "100").
+			with(d.name, string(fact.TopicStatus), "Connection_errors_max_connections", d.refused)
 		const sql = "SELECT * FROM entry WHERE owner = 'a'"
 		s.Profiles = append(s.Profiles, iikanji.Profile{Source: iikanji.Slow, Target: d.name, Rows: []iikanji.Row{{Key: sql, Count: 1000, Total: 4 * time.Second, Example: iikanji.Sighting{Text: sql},
 			Query: &iikanji.SQLRow{Digest: "d1", Fingerprint: sql, DB: "main", Examined: d.examined, Sent: 10_000}}}})
 	}
-	s.with("books", iikanji.TopicConnection, "shelf-db", iikanji.Connections{TCP: 50}).with("accounts", iikanji.TopicConnection, "member-db", iikanji.Connections{TCP: 50})
+	s.with("books", string(fact.TopicConnection), "shelf-db", fact.Connections{TCP: 50}).with("accounts", string(fact.TopicConnection), "member-db", fact.Connections{TCP: 50})
 	for name, log := range map[string]string{"front-1": "off", "front-2": "/var/log/f2.log"} {
 		f, err := facts.NginxFact(name, "# configuration file /etc/nginx/"+name+".conf:\nhttp { access_log "+log+"; server { location / { proxy_pass http://127.0.0.1:3000; } } }")
 		if err != nil {
@@ -234,9 +236,9 @@ func TestAppsOfADatabase(t *testing.T) {
 		want   string
 	}{{[]string{"accounts"}, "accounts"}, {[]string{"books", "accounts"}, "books accounts"}, {nil, "books accounts"}} {
 		in := bookshop(t)
-		in.Facts = slices.DeleteFunc(in.Facts, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicConnection })
+		in.Facts = slices.DeleteFunc(in.Facts, func(f iikanji.Fact) bool { return fact.TopicConnection.Is(f) })
 		for _, name := range c.linked {
-			in.Facts = append(in.Facts, facts.ConnectionFact(name, "shelf-db", iikanji.Connections{Unix: 50}))
+			in.Facts = append(in.Facts, facts.ConnectionFact(name, "shelf-db", fact.Connections{Unix: 50}))
 		}
 		fs, err := findAll(in)
 		if err != nil {
@@ -267,9 +269,9 @@ func TestPoolOfEachApp(t *testing.T) {
 			in.Profiles[i].Rows[0].Total = 100 * time.Second
 		}
 	}
-	in.Facts = slices.DeleteFunc(in.Facts, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicConnection })
-	in.Facts = append(in.Facts, facts.ConnectionFact("books", "shelf-db", iikanji.Connections{TCP: 8}), facts.ConnectionFact("accounts", "shelf-db", iikanji.Connections{TCP: 4}),
-		facts.ConnectionFact("accounts", "member-db", iikanji.Connections{TCP: 20}))
+	in.Facts = slices.DeleteFunc(in.Facts, func(f iikanji.Fact) bool { return fact.TopicConnection.Is(f) })
+	in.Facts = append(in.Facts, facts.ConnectionFact("books", "shelf-db", fact.Connections{TCP: 8}), facts.ConnectionFact("accounts", "shelf-db", fact.Connections{TCP: 4}),
+		facts.ConnectionFact("accounts", "member-db", fact.Connections{TCP: 20}))
 	fs, err := findAll(in)
 	if err != nil {
 		t.Fatal(err)

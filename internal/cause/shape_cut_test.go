@@ -10,9 +10,11 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -20,7 +22,7 @@ import (
 // anywhere after VALUES. An INSERT that is cut off before is reported as unread.
 func TestCutInserts(t *testing.T) {
 	whole := "INSERT INTO `log``s` (`a`, `values`) /* ( ' */ VALUES (1, 'it''s (\\') '), (2, \"x), (\"), (3, NOW()) ON DUPLICATE KEY UPDATE a = VALUES(a)"
-	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	s := index.NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
 	behind := strings.Index(whole, "VALUES") + len("VALUE") // VALUE is a synonym
 	for i := range len(whole) {
 		for _, mark := range []string{"", " …", "..."} {
@@ -93,12 +95,12 @@ func TestLongInsert(t *testing.T) {
 	if info, err := os.Stat(log); err != nil || cut == 0 {
 		t.Fatalf("no statement is cut off, the test would prove nothing: %+v, %v, %v", p.Rows, info, err)
 	}
-	key := func(name, column string, primary bool) iikanji.Index {
-		return iikanji.Index{Name: name, Kind: "btree", Unique: primary, Primary: primary, Parts: []iikanji.IndexPart{{Column: column}}}
+	key := func(name, column string, primary bool) catalog.Index {
+		return catalog.Index{Name: name, Kind: "btree", Unique: primary, Primary: primary, Parts: []catalog.IndexPart{{Column: column}}}
 	}
-	table := iikanji.Table{Schema: "long", Name: "entry", Engine: "InnoDB", Columns: []iikanji.Column{{Name: "id", Type: "int(11)", Width: 4}, {Name: "name", Type: "varchar(40)", Width: 162}, {Name: "body", Type: "mediumblob"}},
-		Indexes: []iikanji.Index{key("PRIMARY", "id", true), key("unused", "name", false)}}
-	input := cause.Input{Profiles: []iikanji.Profile{*p}, Facts: []iikanji.Fact{factOf(iikanji.TopicTable, "long.entry", table), factOf(iikanji.TopicSize, "long.entry", iikanji.TableSize{Rows: 18_020})}}
+	table := catalog.Table{Schema: "long", Name: "entry", Engine: "InnoDB", Columns: []catalog.Column{{Name: "id", Type: "int(11)", Width: 4}, {Name: "name", Type: "varchar(40)", Width: 162}, {Name: "body", Type: "mediumblob"}},
+		Indexes: []catalog.Index{key("PRIMARY", "id", true), key("unused", "name", false)}}
+	input := cause.Input{Profiles: []iikanji.Profile{*p}, Facts: []iikanji.Fact{factOf(string(fact.TopicTable), "long.entry", table), factOf(string(fact.TopicSize), "long.entry", catalog.TableSize{Rows: 18_020})}}
 	s, err := index.ReadSchema(input.Facts)
 	if err != nil {
 		t.Fatal(err)

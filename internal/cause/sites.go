@@ -42,7 +42,7 @@ func built(sql, fingerprint string) bool {
 // Reaches reports whether a route's handler reaches a function.
 func (v *View) Reaches(service, route, function string) bool {
 	for _, f := range v.Input.Facts {
-		if f.Topic != iikanji.TopicHandler || f.Target != service || !sameHandled(f.Key, route) {
+		if !fact.TopicHandler.Is(f) || f.Target != service || !sameHandled(f.Key, route) {
 			continue
 		}
 		if h, ok := Decode(f, fact.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
@@ -75,7 +75,7 @@ func Decode[T any](f iikanji.Fact, topic fact.Topic[T]) (x T, ok bool) {
 type Site struct {
 	Service string
 	Lever   Lever
-	Places  []iikanji.CodePlace
+	Places  []fact.CodePlace
 }
 
 // leverSites groups the places in the facts by service, lever and function.
@@ -108,4 +108,4 @@ func (v *View) leverSites() []Site {
 }
 
 // At is the first place of a site.
-func (s Site) At() iikanji.CodePlace { return s.Places[0] }
+func (s Site) At() fact.CodePlace { return s.Places[0] }

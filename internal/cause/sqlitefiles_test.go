@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // filesInput is a run of an app with SQLite files, and of another app without them.
@@ -20,14 +21,14 @@ func filesInput(places ...iikanji.Fact) cause.Input {
 	}
 	in.Profiles = append(in.Profiles, iikanji.Profile{Source: iikanji.Slow, Target: "tenants", Rows: []iikanji.Row{
 		row("write", "insert into score (id) values (?)", 4000, 60*time.Second), row("read", "select * from player where id = ?", 1000, 40*time.Second)}})
-	in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: iikanji.TopicDialect, Value: `{"Product":"sqlite","Major":3,"Minor":45}`})
+	in.Facts = append(in.Facts, iikanji.Fact{Target: "tenants", Topic: string(fact.TopicDialect), Value: `{"Product":"sqlite","Major":3,"Minor":45}`})
 	return in
 }
 
 // TestSharedStatement: a statement that two functions send is divided between them by
 // the requests that reach each. No place is charged with more than all statements took.
 func TestSharedStatement(t *testing.T) {
-	shared := iikanji.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}
+	shared := fact.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}
 	in := filesInput(codePlace("APP205", "list", shared), codePlace("APP205", "drop", shared))
 	got := levers(t, in)
 	if len(got) != 2 {
@@ -53,7 +54,7 @@ func TestSharedStatement(t *testing.T) {
 // TestFileStatementsAsCPU: where the CPU is the limit, the time of statements to SQLite
 // files is scaled to the CPU time of the apps, in which they run.
 func TestFileStatementsAsCPU(t *testing.T) {
-	in := filesInput(codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}))
+	in := filesInput(codePlace("APP205", "list", fact.CodePlace{Digests: []string{"read"}, Variants: []string{"rewrite"}}))
 	in.Run.Usage = []iikanji.Usage{{Who: "app", User: 14 * time.Second, Share: 0.7}, {Who: "database", User: 5 * time.Second, Share: 0.25}}
 	if b := in.Binding(); b.Resource != "cpu" {
 		t.Fatalf("the limit is %+v", b)
@@ -70,7 +71,7 @@ func TestFileStatementsAsCPU(t *testing.T) {
 // TestNotYet: a place whose statements the run has no execution of is a finding without
 // a gain if the requests that reach it take a large part of the run.
 func TestNotYet(t *testing.T) {
-	place := codePlace("APP204", "list", iikanji.CodePlace{Statements: []string{"INSERT …"}, Digests: []string{"later"}, Variants: []string{"rewrite"}})
+	place := codePlace("APP204", "list", fact.CodePlace{Statements: []string{"INSERT …"}, Digests: []string{"later"}, Variants: []string{"rewrite"}})
 	for count, want := range map[int64]int{1000: 0, 3: 1} { // in 9 s
 		in := filesInput(place)
 		for i, p := range in.Profiles {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -24,8 +25,8 @@ func (s *scene) nginx(t *testing.T, text string) *scene {
 const kept = `upstream app { server 127.0.0.1:3000; keepalive 8; } proxy_http_version 1.1; proxy_set_header Connection ""; access_log off;`
 
 // style is an answer that is a file on disk.
-func style(url string) iikanji.Answer {
-	return iikanji.Answer{URL: url, Host: "127.0.0.1:80", Status: 200, Encoding: "gzip", Bytes: 9000, Expires: true, Same: true, File: "/srv/public" + url}
+func style(url string) fact.Answer {
+	return fact.Answer{URL: url, Host: "127.0.0.1:80", Status: 200, Encoding: "gzip", Bytes: 9000, Expires: true, Same: true, File: "/srv/public" + url}
 }
 
 // TestStaticThroughApp checks that requests for a file are reported if an answer was
@@ -34,13 +35,13 @@ func TestStaticThroughApp(t *testing.T) {
 	const pass = `location / { proxy_pass http://app; }`
 	for _, c := range []struct {
 		name, conf string
-		change     func(css *iikanji.Answer)
+		change     func(css *fact.Answer)
 		want       string // the paths of the remedies, "" for no finding
 	}{
 		{"one server", `server { listen 80; ` + pass + ` }`, nil, "/js /css"},
-		{"no proof", `server { listen 80; ` + pass + ` }`, func(a *iikanji.Answer) { a.File = "" }, "/js"},
+		{"no proof", `server { listen 80; ` + pass + ` }`, func(a *fact.Answer) { a.File = "" }, "/js"},
 		{"one that redirects beside it", `server { listen 80 default_server; location /.well-known/ { root /srv; } location / { return 301 https://$host$request_uri; } }
-			server { listen 443 ssl; ` + pass + ` }`, func(a *iikanji.Answer) { a.Host = "" }, "/js /css"},
+			server { listen 443 ssl; ` + pass + ` }`, func(a *fact.Answer) { a.Host = "" }, "/js /css"},
 		{"one at another port", `server { listen 8080; location / { root /srv; } } server { listen *:80; ` + pass + ` }`, nil, "/js /css"},
 		{"the other one answers", `server { listen 8080; ` + pass + ` } server { listen *:80; location / { root /srv; } }`, nil, ""},
 		{"one with another name", `server { listen 80; server_name a.test; location / { root /srv; } } server { listen 80 default_server; server_name b.test; ` + pass + ` }`, nil, "/js /css"},
@@ -59,7 +60,7 @@ func TestStaticThroughApp(t *testing.T) {
 				js.Host = css.Host
 			}
 			in := newScene().route("GET /css/:file.css", "/css/a.css", 5000, 9000, iikanji.WebRow{}).route("GET /js/:file.js", "/js/a.js", 9000, 9000, iikanji.WebRow{}).
-				with("nginx", iikanji.TopicAnswer, "GET /css/:file.css", css).with("nginx", iikanji.TopicAnswer, "GET /js/:file.js", js).nginx(t, "http { "+kept+c.conf+" }")
+				with("nginx", string(fact.TopicAnswer), "GET /css/:file.css", css).with("nginx", string(fact.TopicAnswer), "GET /js/:file.js", js).nginx(t, "http { "+kept+c.conf+" }")
 			f, _ := found(t, in.Input, "WEB101")
 			var got []string
 			for _, r := range f.Remedies {
@@ -81,7 +82,7 @@ func TestStaticThroughApp(t *testing.T) {
 // file is not reported, however long it takes.
 func TestPicturesOfTheApp(t *testing.T) {
 	in := newScene().route("GET /image/:file.png", "/image/7.png", 5000, 90000, iikanji.WebRow{Upstream: 50 * time.Second}).
-		with("nginx", iikanji.TopicAnswer, "GET /image/:file.png", iikanji.Answer{URL: "/image/7.png", Status: 200, Type: "image/png", Bytes: 90000, Expires: true, Same: true}).
+		with("nginx", string(fact.TopicAnswer), "GET /image/:file.png", fact.Answer{URL: "/image/7.png", Status: 200, Type: "image/png", Bytes: 90000, Expires: true, Same: true}).
 		nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
 	if f, ok := found(t, in.Input, "WEB101"); ok {
 		t.Errorf("%+v", f)
@@ -95,7 +96,7 @@ func TestFilesBehindQueue(t *testing.T) {
 		css := style("/css/a.css")
 		css.Took = alone
 		in := newScene().route("GET /css/:file.css", "/css/a.css", 4000, 9000, iikanji.WebRow{Upstream: 60 * time.Second}).
-			with("nginx", iikanji.TopicAnswer, "GET /css/:file.css", css).nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
+			with("nginx", string(fact.TopicAnswer), "GET /css/:file.css", css).nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
 		f, ok := found(t, in.Input, "WEB101")
 		if !ok {
 			t.Fatal("not found")
@@ -115,8 +116,8 @@ func TestFilesBehindQueue(t *testing.T) {
 func TestSameFiles(t *testing.T) {
 	in := newScene().route("GET /css/a.css", "/css/a.css", 4000, 9000, iikanji.WebRow{}).route("GET /css/b.css", "/css/b.css", 3000, 9000, iikanji.WebRow{}).
 		route("GET /css/c.css", "/css/c.css", 2000, 9000, iikanji.WebRow{}).
-		with("nginx", iikanji.TopicAnswer, "GET /css/a.css", style("/css/a.css")).with("nginx", iikanji.TopicAnswer, "GET /css/b.css", style("/css/b.css")).
-		with("nginx", iikanji.TopicAnswer, "GET /css/c.css", change(style("/css/c.css"), func(a *iikanji.Answer) { a.File = "/elsewhere/x.css" })).
+		with("nginx", string(fact.TopicAnswer), "GET /css/a.css", style("/css/a.css")).with("nginx", string(fact.TopicAnswer), "GET /css/b.css", style("/css/b.css")).
+		with("nginx", string(fact.TopicAnswer), "GET /css/c.css", change(style("/css/c.css"), func(a *fact.Answer) { a.File = "/elsewhere/x.css" })).
 		nginx(t, "http { "+kept+" server { listen 80; location / { proxy_pass http://app; } } }")
 	f, _ := found(t, in.Input, "WEB101")
 	if len(f.Remedies) != 1 {

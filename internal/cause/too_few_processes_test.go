@@ -38,14 +38,14 @@ func TestAppServers(t *testing.T) {
 		{"no core is idle", serving(one, 80, 0.9, 0.1), "", ""},
 		{"no request waits", serving(one, 9, 0.3, 2), "", ""},
 		{"memory for two more", serving(with(func(w *fact.Workers) { w.Available = w.Memory/10 + 2*w.Private + 1 }), 80, 0.95, 2), "APP222", "workers=3"},
-		{"connections for three", serving(one, 80, 0.95, 2).with("database", iikanji.TopicVariable, "max_connections", "8"), "APP222", "workers=3"},
+		{"connections for three", serving(one, 80, 0.95, 2).with("database", string(fact.TopicVariable), "max_connections", "8"), "APP222", "workers=3"},
 		{"sessions in memory", serving(with(func(w *fact.Workers) { w.Sessions = []string{"app.py:3 (sessions)"} }), 80, 0.3, 2), "APP225", ""},
 		{"a connection for all threads", serving(with(func(w *fact.Workers) { w.Connections = []string{"app.py:3 (db)"} }), 80, 0.3, 2), "APP222", "workers=8"},
 		{"no setting", serving(with(func(w *fact.Workers) { w.ProcessesBy, w.ThreadsBy = "unavailable", "unavailable" }), 80, 0.95, 2), "APP222", ""},
 		{"enough threads", serving(with(func(w *fact.Workers) { w.Processes, w.Threads = 2, 5 }), 80, 1, 2), "", ""},
 		{"too many processes", serving(with(func(w *fact.Workers) { w.Processes, w.Private = 24, 200<<20 }), 80, 2.9, 0.1), "APP223", "workers=7"},
 		{"many small processes", serving(with(func(w *fact.Workers) { w.Processes, w.Private = 24, 10<<20 }), 80, 2.9, 0.1), "", ""},
-		{"more threads than connections", serving(with(func(w *fact.Workers) { w.Processes, w.Threads = 40, 5 }), 80, 1, 2).with("database", iikanji.TopicVariable, "max_connections", "151"), "APP224", "max_connections=220"},
+		{"more threads than connections", serving(with(func(w *fact.Workers) { w.Processes, w.Threads = 40, 5 }), 80, 1, 2).with("database", string(fact.TopicVariable), "max_connections", "151"), "APP224", "max_connections=220"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fs, err := findAll(c.in.Input)

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/change/nginxconf"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // plainSite is a site whose nginx passes all requests to an app, with files that the
@@ -62,17 +63,17 @@ func (s *scene) proxied(t *testing.T) *scene {
 func TestPathsCanBeSaid(t *testing.T) {
 	tier.Slow(t)
 	files := func(key, url string) *scene {
-		a := change(script, func(a *iikanji.Answer) { a.URL, a.File = url, "/srv/public"+url })
-		return newScene().route(key, url, 500, 40000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, key, assets).with("nginx", iikanji.TopicAnswer, key, a)
+		a := change(script, func(a *fact.Answer) { a.URL, a.File = url, "/srv/public"+url })
+		return newScene().route(key, url, 500, 40000, iikanji.WebRow{}).with("nginx", string(fact.TopicSeries), key, assets).with("nginx", string(fact.TopicAnswer), key, a)
 	}
 	data := func(key, url string) *scene {
-		return newScene().route(key, url, 1000, 16000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, key, icons)
+		return newScene().route(key, url, 1000, 16000, iikanji.WebRow{}).with("nginx", string(fact.TopicSeries), key, icons)
 	}
 	pages := func(key string) *scene {
-		a := change(trend, func(a *iikanji.Answer) {
+		a := change(trend, func(a *fact.Answer) {
 			a.URL, a.Encoding, a.Took = strings.TrimPrefix(key, "GET "), "gzip", 60*time.Millisecond
 		})
-		return newScene().route(key, a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, key, a).with("nginx", iikanji.TopicSeries, key, all)
+		return newScene().route(key, a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", string(fact.TopicAnswer), key, a).with("nginx", string(fact.TopicSeries), key, all)
 	}
 	for _, c := range []struct {
 		in   *scene

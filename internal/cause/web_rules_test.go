@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A scene is an input under construction.
@@ -74,29 +75,29 @@ func (s *scene) host(m iikanji.MachineRow, services map[string]iikanji.HostRow) 
 // conf adds a configuration with one directive, as a history has it.
 func (s *scene) conf(name string, args ...string) *scene {
 	d := map[string]any{"name": name, "args": args, "file": "nginx.conf", "line": 7}
-	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []any{map[string]any{"name": "http", "block": []any{d}}})
+	return s.with("nginx", string(fact.TopicNginx), "nginx.conf", []any{map[string]any{"name": "http", "block": []any{d}}})
 }
 
 var (
-	all       = iikanji.Series{URLs: 1, Repeats: 999, Again: 1, Fixed: 0, Clients: 20, Pairs: 500, Alike: 480, Least: 3200, Most: 3300}
-	trend     = iikanji.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, SameForAll: true, Users: 2, Took: 20 * time.Millisecond}
-	icons     = iikanji.Series{URLs: 30, Repeats: 900, Again: 28, Fixed: 28, FixedRepeats: 880, FixedBytes: 880 * 16000, Sizes: 25}
-	assets    = iikanji.Series{URLs: 1, Repeats: 499, Again: 1, Fixed: 1, FixedRepeats: 499, FixedBytes: 499 * 40000, Sizes: 1}
-	forbidden = iikanji.Answer{Status: 401, Type: "text/plain"}
-	script    = iikanji.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true, SameForAll: true, Users: 2}
+	all       = fact.Series{URLs: 1, Repeats: 999, Again: 1, Fixed: 0, Clients: 20, Pairs: 500, Alike: 480, Least: 3200, Most: 3300}
+	trend     = fact.Answer{URL: "/api/trend", Status: 200, Type: "application/json", Bytes: 3000, Packed: 400, Same: true, SameForAll: true, Users: 2, Took: 20 * time.Millisecond}
+	icons     = fact.Series{URLs: 30, Repeats: 900, Again: 28, Fixed: 28, FixedRepeats: 880, FixedBytes: 880 * 16000, Sizes: 25}
+	assets    = fact.Series{URLs: 1, Repeats: 499, Again: 1, Fixed: 1, FixedRepeats: 499, FixedBytes: 499 * 40000, Sizes: 1}
+	forbidden = fact.Answer{Status: 401, Type: "text/plain"}
+	script    = fact.Answer{URL: "/a/x.62c0b9b6.js", Status: 200, Type: "text/javascript", Encoding: "gzip", Bytes: 9000, LastModified: true, Same: true, SameForAll: true, Users: 2}
 )
 
 func change[T any](v T, f func(*T)) T { f(&v); return v }
 
 // article and articles are of a route with many URLs.
 var (
-	article  = change(trend, func(a *iikanji.Answer) { a.URL, a.URLs, a.Took = "/article/7", 4, 800*time.Microsecond })
-	articles = iikanji.Series{URLs: 51, Repeats: 949, Again: 51, Clients: 10, Crowded: 400, Least: 300, Most: 9000}
+	article  = change(trend, func(a *fact.Answer) { a.URL, a.URLs, a.Took = "/article/7", 4, 800*time.Microsecond })
+	articles = fact.Series{URLs: 51, Repeats: 949, Again: 51, Clients: 10, Crowded: 400, Least: 300, Most: 9000}
 )
 
 // folded is a scene of a route with many URLs.
-func folded(a iikanji.Answer, s iikanji.Series) *scene {
-	return newScene().route("GET /article/:id", a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /article/:id", a).with("nginx", iikanji.TopicSeries, "GET /article/:id", s)
+func folded(a fact.Answer, s fact.Series) *scene {
+	return newScene().route("GET /article/:id", a.URL, 1000, 3000, iikanji.WebRow{}).with("nginx", string(fact.TopicAnswer), "GET /article/:id", a).with("nginx", string(fact.TopicSeries), "GET /article/:id", s)
 }
 
 // throughUpstream adds a configuration that passes all requests on to an upstream.
@@ -105,7 +106,7 @@ func throughUpstream(s *scene, address string) *scene {
 		return map[string]any{"name": name, "args": args, "block": in}
 	}
 	line := func(name, arg string) map[string]any { return map[string]any{"name": name, "args": []string{arg}} }
-	return s.with("nginx", iikanji.TopicNginx, "nginx.conf", []any{block("http", nil,
+	return s.with("nginx", string(fact.TopicNginx), "nginx.conf", []any{block("http", nil,
 		block("upstream", []string{"pages"}, line("server", address), line("keepalive", "32")),
 		block("server", nil, block("location", []string{"/"}, line("proxy_pass", "http://pages"))))})
 }
@@ -148,7 +149,7 @@ func TestVarnishRemedy(t *testing.T) {
 // Varnish that a change can start. Keys are routes, a number of writes is a POST.
 func sharedScene(writes int64, varnish bool) *scene {
 	s := folded(article, articles).route("GET /", "/", 1000, 3000, iikanji.WebRow{}).
-		with("nginx", iikanji.TopicAnswer, "GET /", change(quick, func(a *iikanji.Answer) { a.URL = "/" })).with("nginx", iikanji.TopicSeries, "GET /", all).
+		with("nginx", string(fact.TopicAnswer), "GET /", change(quick, func(a *fact.Answer) { a.URL = "/" })).with("nginx", string(fact.TopicSeries), "GET /", all).
 		route("POST /comment/:id", "/comment/7", writes, 10, iikanji.WebRow{})
 	s.Target.Services = []iikanji.Service{{Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo}}
 	if varnish {
@@ -173,7 +174,7 @@ func TestOneCacheForAll(t *testing.T) {
 		"one page":           {page(quick, all), ""},
 		"one of two is common": {func() *scene {
 			s := sharedScene(10, true)
-			s.with("nginx", iikanji.TopicAnswer, "GET /", forbidden)
+			s.with("nginx", string(fact.TopicAnswer), "GET /", forbidden)
 			return s
 		}(), ""},
 	} {
@@ -199,8 +200,8 @@ func TestOneCacheForAll(t *testing.T) {
 }
 
 // page is a scene of one page that all clients get.
-func page(a iikanji.Answer, s iikanji.Series) *scene {
-	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /api/trend", a).with("nginx", iikanji.TopicSeries, "GET /api/trend", s)
+func page(a fact.Answer, s fact.Series) *scene {
+	return newScene().route("GET /api/trend", "/api/trend", 1000, 3000, iikanji.WebRow{}).with("nginx", string(fact.TopicAnswer), "GET /api/trend", a).with("nginx", string(fact.TopicSeries), "GET /api/trend", s)
 }
 
 // with304 turns some answers of the only route into 304s.
@@ -223,13 +224,13 @@ func slow(s *scene, mean time.Duration) *scene {
 }
 
 // icon is a scene of pictures behind a login.
-func icon(s iikanji.Series, mean iikanji.Bytes, web iikanji.WebRow, url string, a iikanji.Answer) *scene {
-	return newScene().route("GET /icon/:uuid", url, 1000, mean, web).with("nginx", iikanji.TopicSeries, "GET /icon/:uuid", s).with("nginx", iikanji.TopicAnswer, "GET /icon/:uuid", a)
+func icon(s fact.Series, mean iikanji.Bytes, web iikanji.WebRow, url string, a fact.Answer) *scene {
+	return newScene().route("GET /icon/:uuid", url, 1000, mean, web).with("nginx", string(fact.TopicSeries), "GET /icon/:uuid", s).with("nginx", string(fact.TopicAnswer), "GET /icon/:uuid", a)
 }
 
 // file is a scene of a script.
-func file(a iikanji.Answer, s iikanji.Series) *scene {
-	return newScene().route("GET /a/:file.js", a.URL, 500, 40000, iikanji.WebRow{}).with("nginx", iikanji.TopicSeries, "GET /a/:file.js", s).with("nginx", iikanji.TopicAnswer, "GET /a/:file.js", a)
+func file(a fact.Answer, s fact.Series) *scene {
+	return newScene().route("GET /a/:file.js", a.URL, 500, 40000, iikanji.WebRow{}).with("nginx", string(fact.TopicSeries), "GET /a/:file.js", s).with("nginx", string(fact.TopicAnswer), "GET /a/:file.js", a)
 }
 
 // torn adds a step of the load generator whose clients gave up.
@@ -240,7 +241,7 @@ func torn(s *scene, step string, timeouts int64) *scene {
 var busy = map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 12, Processes: 1}}
 
 // quick is usually computed before the next request for it arrives.
-var quick = change(trend, func(a *iikanji.Answer) { a.Took = 800 * time.Microsecond })
+var quick = change(trend, func(a *fact.Answer) { a.Took = 800 * time.Microsecond })
 
 // TestWebRules has cases with the expected codes, and the first finding's remedy as
 // its act and further words; "" means no finding.
@@ -255,50 +256,50 @@ func TestWebRules(t *testing.T) {
 		{"others come while it is computed", page(trend, all), "WEB107 WEB105", "act=cache path=/api/trend valid=2s stale=updating cookies=ignore"},
 		{"others come under load", slow(page(quick, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"others come, by the load generator", stepped(page(quick, all), iikanji.StepStat{Step: "GET /api/trend", Count: 1000, Mean: 70 * time.Millisecond}), "WEB107 WEB105", "valid=2s stale=updating"},
-		{"it sets a cookie", page(change(trend, func(a *iikanji.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
+		{"it sets a cookie", page(change(trend, func(a *fact.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
 		{"a session is required", page(forbidden, all), "", ""},
-		{"it is private", page(change(trend, func(a *iikanji.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
-		{"it varies by cookie", page(change(trend, func(a *iikanji.Answer) { a.Vary, a.Encoding = "Accept-Encoding, Cookie", "gzip" }), all), "", ""},
-		{"it differs by itself", page(change(trend, func(a *iikanji.Answer) { a.Same, a.Encoding = false, "gzip" }), all), "", ""},
-		{"less without a session", page(change(trend, func(a *iikanji.Answer) { a.Bytes, a.Packed = 900, 890 }), all), "", ""},
-		{"each client has a different one", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Alike = 100 })), "", ""},
-		{"one client only", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(all, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
-		{"nothing is known of clients", page(change(trend, func(a *iikanji.Answer) { a.Encoding = "gzip" }), iikanji.Series{}), "", ""},
-		{"clients of an outside benchmarker had live sessions", page(change(trend, func(a *iikanji.Answer) { a.Alive, a.Encoding = true, "gzip" }), iikanji.Series{}), "WEB107", "act=cache"},
-		{"a header changes it, or a client of the run gets another", page(change(trend, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), all), "", ""},
-		{"only one client could be asked as", page(change(trend, func(a *iikanji.Answer) { a.Users, a.Encoding = 1, "gzip" }), all), "", ""},
-		{"it is a file", page(change(trend, func(a *iikanji.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
-		{"an ETag of what was computed", with304(page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 18*time.Millisecond, "gzip" }), all), 800), "WEB107", "act=cache"},
-		{"an ETag without a 304", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},
-		{"an ETag that is at hand", page(change(trend, func(a *iikanji.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 2*time.Millisecond, "gzip" }), all), "", ""},
-		{"it is cheap", page(change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 10*time.Microsecond }), all), "", ""},
+		{"it is private", page(change(trend, func(a *fact.Answer) { a.CacheControl, a.Encoding = "private", "gzip" }), all), "", ""},
+		{"it varies by cookie", page(change(trend, func(a *fact.Answer) { a.Vary, a.Encoding = "Accept-Encoding, Cookie", "gzip" }), all), "", ""},
+		{"it differs by itself", page(change(trend, func(a *fact.Answer) { a.Same, a.Encoding = false, "gzip" }), all), "", ""},
+		{"less without a session", page(change(trend, func(a *fact.Answer) { a.Bytes, a.Packed = 900, 890 }), all), "", ""},
+		{"each client has a different one", page(change(trend, func(a *fact.Answer) { a.Encoding = "gzip" }), change(all, func(s *fact.Series) { s.Alike = 100 })), "", ""},
+		{"one client only", page(change(trend, func(a *fact.Answer) { a.Encoding = "gzip" }), change(all, func(s *fact.Series) { s.Clients = 1 })), "", ""},
+		{"nothing is known of clients", page(change(trend, func(a *fact.Answer) { a.Encoding = "gzip" }), fact.Series{}), "", ""},
+		{"clients of an outside benchmarker had live sessions", page(change(trend, func(a *fact.Answer) { a.Alive, a.Encoding = true, "gzip" }), fact.Series{}), "WEB107", "act=cache"},
+		{"a header changes it, or a client of the run gets another", page(change(trend, func(a *fact.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), all), "", ""},
+		{"only one client could be asked as", page(change(trend, func(a *fact.Answer) { a.Users, a.Encoding = 1, "gzip" }), all), "", ""},
+		{"it is a file", page(change(trend, func(a *fact.Answer) { a.LastModified, a.Encoding = true, "gzip" }), all), "", ""},
+		{"an ETag of what was computed", with304(page(change(trend, func(a *fact.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 18*time.Millisecond, "gzip" }), all), 800), "WEB107", "act=cache"},
+		{"an ETag without a 304", page(change(trend, func(a *fact.Answer) { a.ETag, a.Encoding = true, "gzip" }), all), "WEB107", "act=cache"},
+		{"an ETag that is at hand", page(change(trend, func(a *fact.Answer) { a.ETag, a.Unchanged, a.Encoding = true, 2*time.Millisecond, "gzip" }), all), "", ""},
+		{"it is cheap", page(change(trend, func(a *fact.Answer) { a.Encoding, a.Took = "gzip", 10*time.Microsecond }), all), "", ""},
 
 		{"many pages, each the same for all", folded(article, articles), "WEB107 WEB105", "act=cache path=/article/:id valid=1s cookies=ignore"},
-		{"their sizes differ", folded(article, change(articles, func(s *iikanji.Series) { s.Pairs, s.Alike = 500, 0 })), "WEB107 WEB105", ""},
-		{"few URLs, and all were asked for", folded(change(article, func(a *iikanji.Answer) { a.URLs = 2 }), change(articles, func(s *iikanji.Series) { s.URLs = 2 })), "WEB107 WEB105", ""},
-		{"too few URLs were asked for", folded(change(article, func(a *iikanji.Answer) { a.URLs, a.Encoding = 2, "gzip" }), articles), "", ""},
-		{"one of the URLs differs", folded(change(article, func(a *iikanji.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), articles), "", ""},
-		{"each URL is requested seldom", folded(change(article, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(articles, func(s *iikanji.Series) { s.Crowded = 150 })), "", ""},
-		{"many pages of one client", folded(change(article, func(a *iikanji.Answer) { a.Encoding = "gzip" }), change(articles, func(s *iikanji.Series) { s.Clients = 1 })), "", ""},
+		{"their sizes differ", folded(article, change(articles, func(s *fact.Series) { s.Pairs, s.Alike = 500, 0 })), "WEB107 WEB105", ""},
+		{"few URLs, and all were asked for", folded(change(article, func(a *fact.Answer) { a.URLs = 2 }), change(articles, func(s *fact.Series) { s.URLs = 2 })), "WEB107 WEB105", ""},
+		{"too few URLs were asked for", folded(change(article, func(a *fact.Answer) { a.URLs, a.Encoding = 2, "gzip" }), articles), "", ""},
+		{"one of the URLs differs", folded(change(article, func(a *fact.Answer) { a.SameForAll, a.Encoding = false, "gzip" }), articles), "", ""},
+		{"each URL is requested seldom", folded(change(article, func(a *fact.Answer) { a.Encoding = "gzip" }), change(articles, func(s *fact.Series) { s.Crowded = 150 })), "", ""},
+		{"many pages of one client", folded(change(article, func(a *fact.Answer) { a.Encoding = "gzip" }), change(articles, func(s *fact.Series) { s.Clients = 1 })), "", ""},
 
 		{"icons", icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), "WEB106", "act=expires path=/icon/:uuid cache-control=private"},
-		{"one icon changed", icon(change(icons, func(s *iikanji.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
-		{"a client gave up on one", torn(icon(change(icons, func(s *iikanji.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 2), "WEB106", ""},
-		{"clients gave up on many", torn(icon(change(icons, func(s *iikanji.Series) { s.Fixed -= 9 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 20), "", ""},
+		{"one icon changed", icon(change(icons, func(s *fact.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
+		{"a client gave up on one", torn(icon(change(icons, func(s *fact.Series) { s.Fixed-- }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 2), "WEB106", ""},
+		{"clients gave up on many", torn(icon(change(icons, func(s *fact.Series) { s.Fixed -= 9 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "GET /icon/:id", 20), "", ""},
 		{"records", icon(icons, 146, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
 		{"they have a query", icon(icons, 16000, iikanji.WebRow{}, "/icon/7?at=1", forbidden), "", ""},
-		{"all of one size", icon(change(icons, func(s *iikanji.Series) { s.Sizes = 1 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
+		{"all of one size", icon(change(icons, func(s *fact.Series) { s.Sizes = 1 }), 16000, iikanji.WebRow{}, "/icon/7", forbidden), "", ""},
 		{"some were 304", icon(icons, 16000, iikanji.WebRow{Status: [6]int64{2: 900, 3: 100}}, "/icon/7", forbidden), "", ""},
 
 		{"scripts", file(script, assets), "WEB106", "act=expires path=/a/ expires=365d cache-control=public, immutable"},
-		{"scripts without a hash", file(change(script, func(a *iikanji.Answer) { a.URL = "/a/x.js" }), assets), "WEB106", "expires=1h"},
-		{"scripts with an age", file(change(script, func(a *iikanji.Answer) { a.CacheControl = "public, max-age=60" }), assets), "", ""},
-		{"a page that is asked for each time", file(change(script, func(a *iikanji.Answer) { a.URL, a.CacheControl, a.ETag = "/index.html", "no-cache", true }), assets), "", ""},
-		{"scripts of unknown size", file(script, change(assets, func(s *iikanji.Series) { s.FixedBytes = 0 })), "", ""},
-		{"scripts with expires", file(change(script, func(a *iikanji.Answer) { a.Expires = true }), assets), "", ""},
-		{"scripts of another answer", file(change(script, func(a *iikanji.Answer) { a.Status = 404 }), assets), "", ""},
-		{"scripts uncompressed", file(change(script, func(a *iikanji.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 10000, 40000, true }), assets), "WEB105", "act=gzip"},
-		{"noise uncompressed", file(change(script, func(a *iikanji.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 39000, 40000, true }), assets), "", ""},
+		{"scripts without a hash", file(change(script, func(a *fact.Answer) { a.URL = "/a/x.js" }), assets), "WEB106", "expires=1h"},
+		{"scripts with an age", file(change(script, func(a *fact.Answer) { a.CacheControl = "public, max-age=60" }), assets), "", ""},
+		{"a page that is asked for each time", file(change(script, func(a *fact.Answer) { a.URL, a.CacheControl, a.ETag = "/index.html", "no-cache", true }), assets), "", ""},
+		{"scripts of unknown size", file(script, change(assets, func(s *fact.Series) { s.FixedBytes = 0 })), "", ""},
+		{"scripts with expires", file(change(script, func(a *fact.Answer) { a.Expires = true }), assets), "", ""},
+		{"scripts of another answer", file(change(script, func(a *fact.Answer) { a.Status = 404 }), assets), "", ""},
+		{"scripts uncompressed", file(change(script, func(a *fact.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 10000, 40000, true }), assets), "WEB105", "act=gzip"},
+		{"noise uncompressed", file(change(script, func(a *fact.Answer) { a.Encoding, a.Packed, a.Bytes, a.Expires = "", 39000, 40000, true }), assets), "", ""},
 
 		{"bodies", newScene().route("POST /up/:id", "", 1000, 0, iikanji.WebRow{MaxReqBytes: 70000}).says("nginx", "warn", "body-spilled", "a client request body", 900, "POST /up/:id"), "WEB103", "act=buffers body=128k"},
 		{"a few bodies", newScene().route("POST /up/:id", "", 1000, 0, iikanji.WebRow{}).says("nginx", "warn", "body-spilled", "a client request body", 20, "POST /up/:id"), "", ""},
@@ -311,9 +312,9 @@ func TestWebRules(t *testing.T) {
 		{"nearly", newScene().host(iikanji.MachineRow{}, map[string]iikanji.HostRow{"app": {FDs: 900, FDLimit: 1024}, "database": {FDs: 700, FDLimit: 1024}}), "OS101", "act=limits"},
 		{"no ports", newScene().route("GET /", "/", 1000, 10, iikanji.WebRow{}).says("nginx", "crit", "ports-exhausted", "Cannot assign", 3), "OS105", "act=upstream keepalive"},
 
-		{"clients give up", newScene().route("GET /slow", "/slow", 100, 10, iikanji.WebRow{}).route("GET /", "/", 900, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicAnswer, "GET /slow", change(trend, func(a *iikanji.Answer) { a.Encoding, a.Took = "gzip", 30*time.Millisecond })).
-			with("nginx", iikanji.TopicHTTPStatus, "499 GET /slow", "80").with("nginx", iikanji.TopicHTTPStatus, "499 GET /", "20"), "WEB109", ""},
-		{"the app closes connections", newScene().route("GET /a/:id", "/a/7", 1000, 10, iikanji.WebRow{}).with("nginx", iikanji.TopicHTTPStatus, "502 GET /a/:id", "50").says("nginx", "error", "upstream-closed", "upstream prematurely closed", 50, "GET /a/:x"), "WEB109", ""},
+		{"clients give up", newScene().route("GET /slow", "/slow", 100, 10, iikanji.WebRow{}).route("GET /", "/", 900, 10, iikanji.WebRow{}).with("nginx", string(fact.TopicAnswer), "GET /slow", change(trend, func(a *fact.Answer) { a.Encoding, a.Took = "gzip", 30*time.Millisecond })).
+			with("nginx", string(fact.TopicHTTPStatus), "499 GET /slow", "80").with("nginx", string(fact.TopicHTTPStatus), "499 GET /", "20"), "WEB109", ""},
+		{"the app closes connections", newScene().route("GET /a/:id", "/a/7", 1000, 10, iikanji.WebRow{}).with("nginx", string(fact.TopicHTTPStatus), "502 GET /a/:id", "50").says("nginx", "error", "upstream-closed", "upstream prematurely closed", 50, "GET /a/:x"), "WEB109", ""},
 		{"log by line", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "/log"), "WEB110", "log=buffered"},
 		{"log through a buffer", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "/log", "combined", "buffer=64k"), "", ""},
 		{"log off", newScene().route("GET /", "/", 9000, 10, iikanji.WebRow{}).conf("access_log", "off"), "", ""},
@@ -323,12 +324,12 @@ func TestWebRules(t *testing.T) {
 		{"a server's own log", newScene().route("GET /", "/", 3000, 10, iikanji.WebRow{}).says("nginx", "info", "", "client closed", 5000), "", ""},
 		{"a line now and then", newScene().route("GET /", "/", 90000, 10, iikanji.WebRow{}).says("app", "info", "", "INFO", 5000), "", ""},
 
-		{"one core of three", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, busy).with("app", iikanji.TopicProcess, "gomaxprocs", "1").with("app", iikanji.TopicProcess, "cores", "3"), "APP106", "env.GOMAXPROCS=3"},
-		{"one core, the others busy", newScene().host(iikanji.MachineRow{Idle: 2 * time.Second}, busy).with("app", iikanji.TopicProcess, "gomaxprocs", "1"), "", ""},
-		{"all that it may", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, busy).with("app", iikanji.TopicProcess, "cores", "3"), "", ""},
+		{"one core of three", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, busy).with("app", string(fact.TopicProcess), "gomaxprocs", "1").with("app", string(fact.TopicProcess), "cores", "3"), "APP106", "env.GOMAXPROCS=3"},
+		{"one core, the others busy", newScene().host(iikanji.MachineRow{Idle: 2 * time.Second}, busy).with("app", string(fact.TopicProcess), "gomaxprocs", "1"), "", ""},
+		{"all that it may", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, busy).with("app", string(fact.TopicProcess), "cores", "3"), "", ""},
 		{"one thread", newScene().host(iikanji.MachineRow{Idle: 20 * time.Second}, map[string]iikanji.HostRow{"app": {User: 9 * time.Second, Threads: 1, Processes: 1}}), "APP106", ""},
 
-		{"dropped", newScene().host(iikanji.MachineRow{ListenDrops: 40, ListenOverflows: 40}, nil).with("app", iikanji.TopicListen, "127.0.0.1:80", iikanji.Listener{Backlog: 128, Waiting: 129}), "OS102", ""},
+		{"dropped", newScene().host(iikanji.MachineRow{ListenDrops: 40, ListenOverflows: 40}, nil).with("app", string(fact.TopicListen), "127.0.0.1:80", fact.Listener{Backlog: 128, Waiting: 129}), "OS102", ""},
 		{"a stray drop", newScene().host(iikanji.MachineRow{ListenDrops: 2, ListenOverflows: 2}, nil), "", ""},
 		{"dropped, and no queue was full", newScene().host(iikanji.MachineRow{ListenDrops: 541}, nil), "", ""},
 		{"swapped in", newScene().host(iikanji.MachineRow{SwapIn: 64 << 20, SwapOut: 90 << 20}, busy), "OS103", ""},

@@ -26,13 +26,13 @@ var layout = map[string][]string{
 	"internal/logs/unwrap":                     {}, // what carries a log: Docker, CRI, syslog, shippers
 	"internal/logs/filter":                     {}, // the language of --where, for every kind of log
 	"internal/lang/nginx":                      {},
-	"internal/show/plain":                      {},                                                        // the one cleaner of text from outside
-	"internal/show/redact":                     {"words", "internal/lang/sqltext", "internal/show/plain"}, // removes secrets from what leaves the machine
+	"internal/show/plain":                      {},                                                                                                       // the one cleaner of text from outside
+	"internal/show/redact":                     {"words", "internal/lang/sqltext", "internal/show/plain", "internal/lang/catalog", "internal/site/fact"}, // removes secrets from what leaves the machine
 	"internal/logs/tally":                      {"words"},
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext"}, // SQLite files: read, planned in, altered
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
@@ -40,42 +40,43 @@ var layout = map[string][]string{
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
 	"internal/machine/hostproc":                {"internal/machine/host"},                                                     // single processes of a host from /proc
 	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc", "internal/show/plain"}, // how many processes and threads an app server runs
-	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact"},
+	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
 	"internal/proof/attribute":                 {},                                                                                                                                         // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
-	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact"},                                                                                   // the index adviser
-	"internal/cause/database/index/indextest":  {"words"},                                                                                                                                  // tables of text cases
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                                          // the index adviser
+	"internal/cause/database/index/indextest":  {"words", "internal/lang/catalog"},                                                                                                         // tables of text cases
 	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
-	"internal/cause/cache":                     {"words", "internal/cause"},
-	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact"},
+	"internal/cause/cache":                     {"words", "internal/cause", "internal/site/fact"},
+	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/measurement":               {"words", "internal/cause"},
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
 	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
-	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact"}, // findings of an observation
+	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact", "internal/lang/catalog"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/show/plain"}, // who has the SQLite files open
 	"internal/change/httpcache":                {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit", "internal/lang/goapp", "internal/rewrite", "internal/rewrite/pagegen"},
-	"internal/rewrite/pagegen":                 {},                                                                                                                                                                                         // copied into apps: the standard library only
-	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                                       // edits of nginx's configuration, for several kinds
-	"internal/proof/answers":                   {},                                                                                                                                                                                         // answers of two builds of an app
-	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact"},                                                               // source of Go apps as facts
-	"internal/change/promise":                  {"words"},                                                                                                                                                                                  // pure: which promises a value weakens
-	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema", "internal/show/plain"}, // indexes, also in SQLite files
-	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                                             // processes and threads of app servers
+	"internal/rewrite/pagegen":                 {},                                                                                                                                                                                                                  // copied into apps: the standard library only
+	"internal/change/nginxedit":                {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx"},                                                                                // edits of nginx's configuration, for several kinds
+	"internal/proof/answers":                   {},                                                                                                                                                                                                                  // answers of two builds of an app
+	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                                               // source of Go apps as facts
+	"internal/change/promise":                  {"words"},                                                                                                                                                                                                           // pure: which promises a value weakens
+	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema", "internal/show/plain", "internal/lang/catalog"}, // indexes, also in SQLite files
+	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                                                                      // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
-	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog", "internal/site/fact", "internal/lang/sqltext"}, // what was observed, redacted and compared
+	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog", "internal/site/fact", "internal/lang/sqltext", "internal/lang/catalog"}, // what was observed, redacted and compared
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
-	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact"},                                                                                                                        // describes the acts that kinds of change declare
+	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact", "internal/site/fact"},                                                                                                  // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process", "internal/lang/sqltext", "internal/show/plain"}, // see docs/adr/0001
 	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline", "internal/site/fact", "internal/lang/sqltext"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
-	"internal/site/fact":                       {"words"},
+	"internal/site/fact":                       {"words", "internal/lang/catalog", "internal/lang/nginx"},
+	"internal/lang/catalog":                    {"words"}, // what a database reports of itself, as types
 	"internal/lang/sqlschema":                  {"internal/lang/sqltext"},
 	"internal/lang/goapp/sqlcall":              {"internal/lang/sqltext"}, // the calls that send SQL, and their texts
 	"internal/rewrite/sqlcache":                {},                        // copied into apps: the standard library only
@@ -91,7 +92,7 @@ var layout = map[string][]string{
 	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                                                                             // an outside benchmarker as a Loader
 	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/site/livesite"},
 	"internal/site/targettest":                 {}, // a small foreign site for tests
-	"internal/show/report":                     {"words", "internal/show/plain"},
+	"internal/show/report":                     {"words", "internal/show/plain", "internal/lang/catalog", "internal/site/fact"},
 	"internal/show/progress":                   {"words"},                                                                                                                                                                                     // the state of a running command, in a file
 	"internal/show/otlp":                       {},                                                                                                                                                                                            // receives traces; knows no word of ours
 	"internal/show/timeline":                   {"words", "internal/change/history", "internal/load/bench", "internal/logs/lines", "internal/logs/slowlog", "internal/proof/attribute", "internal/site/observe", "internal/machine/hoststat"}, // the raw files of a run
@@ -100,7 +101,7 @@ var layout = map[string][]string{
 	"docs":                                     {},                                                                                                                                // the pages that iikanji help prints
 	"internal/show/chart":                      {},                                                                                                                                // SVG; knows no word of ours
 	"internal/show/summary":                    {"words", "internal/cause/diagnose", "internal/load", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/stats", "internal/site/observe", "internal/proof/search", "internal/proof/tune", "internal/site/fact"},
-	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/search", "internal/proof/tune"}, // small histories for tests
+	"internal/show/summary/summarytest":        {"words", "internal/cause/diagnose", "internal/load", "internal/load/bench", "internal/change/history", "internal/change", "internal/machine/hoststat", "internal/site/observe", "internal/proof/search", "internal/proof/tune", "internal/site/fact"}, // small histories for tests
 	"internal/contest/arena":                   {"words", "internal/load/scenario", "internal/machine/process"},
 	"internal/contest/arena/kit/*":             {"words", "internal/load/scenario", "internal/contest/arena/kit/*"}, // code that several arenas need
 	"internal/contest/arena/arenatest":         {"*"},
@@ -109,7 +110,7 @@ var layout = map[string][]string{
 	"internal/machine/servertest":              {"internal/machine/freeport"},                                 // real servers in tests
 	"internal/machine/freeport":                {},                                                            // ports that a server can listen on
 	"internal/proof/judge":                     {"words", "internal/proof/stats"},                             // pure: no clock, no I/O
-	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause/database/index", "internal/logs/tally", "internal/site/fact"},
+	"internal/site/observe":                    {"words", "internal/lang/nginx", "internal/logs/lines", "internal/load/scenario", "internal/machine/host", "internal/change/history", "internal/logs/accesslog", "internal/logs/slowlog", "internal/logs/errorlog", "internal/machine/hoststat", "internal/site/facts", "internal/load/bench", "internal/cause/database/index", "internal/logs/tally", "internal/site/fact", "internal/lang/catalog"},
 	"internal/contest/ladder":                  {"words", "internal/change"},                                                                                                                                                                                                // rows of a write-up as remedies
 	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/search", "internal/proof/trial", "internal/proof/tune"}, // simulated searches
 	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next
@@ -119,9 +120,9 @@ var layout = map[string][]string{
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
-	"internal/site/goprofile":                  {"words", "internal/lang/goapp"}, // CPU profiles of Go apps
-	"internal/policy":                          {},                               // tests of the repository; nothing imports it
-	"internal/policy/tier":                     {},                               // in which tier of the check a test runs
+	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"}, // CPU profiles of Go apps
+	"internal/policy":                          {},                                                     // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},                                                     // in which tier of the check a test runs
 }
 
 // A pkg is a package of this module, by its import path, and what it imports.
@@ -282,7 +283,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
+	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
 		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
@@ -313,6 +314,19 @@ func TestLayoutCatches(t *testing.T) {
 		if len(breaches(c.from, []string{to})) == 0 {
 			t.Errorf("%s → %s was not caught", c.from, c.to)
 		}
+	}
+}
+
+// TestRootHoldsTheWords limits the files of the root package: it has the words that all
+// packages exchange. A type that a part of them needs belongs to a package below.
+func TestRootHoldsTheWords(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+	if len(files) == 0 || len(files) > 12 {
+		t.Errorf("the root package has %d files, at most 12 are allowed: %q", len(files), files)
 	}
 }
 

@@ -39,7 +39,7 @@ func keptAnswers(v *cause.View) []iikanji.Finding {
 }
 
 // useOf describes the counts of a statement, or of all.
-func useOf(u iikanji.QueryCacheUse) string {
+func useOf(u fact.QueryCacheUse) string {
 	text := fmt.Sprintf("%s hits, %s misses", cause.Number(float64(u.Hits)), cause.Number(float64(u.Misses)))
 	for _, p := range []struct {
 		n   int64

@@ -5,6 +5,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A cache is a Redis or a memcached with what it reported of the run.
@@ -24,11 +25,11 @@ func caches(v *cause.View) []cache {
 				continue
 			}
 			switch f.Topic {
-			case iikanji.TopicCacheCounter:
+			case string(fact.TopicCacheCounter):
 				if n, err := strconv.ParseFloat(f.Value, 64); err == nil {
 					c.counters[f.Key] = n
 				}
-			case iikanji.TopicCacheSetting:
+			case string(fact.TopicCacheSetting):
 				c.settings[f.Key] = f.Value
 			}
 		}

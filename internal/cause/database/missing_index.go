@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 var missingIndex = cause.Declare(cause.PerDatabase, findMissingIndex,
@@ -108,7 +109,7 @@ func indexRemedies(v *cause.View, p index.Proposal) []iikanji.Remedy {
 	return []iikanji.Remedy{r}
 }
 
-func tableName(t iikanji.Table) string {
+func tableName(t catalog.Table) string {
 	if t.Schema == "" {
 		return t.Name
 	}
@@ -116,9 +117,9 @@ func tableName(t iikanji.Table) string {
 }
 
 // shown formats the parts of an index for people.
-func shown(ix iikanji.Index) string { return "(" + columnList(ix) + ")" }
+func shown(ix catalog.Index) string { return "(" + columnList(ix) + ")" }
 
-func columnList(ix iikanji.Index) string {
+func columnList(ix catalog.Index) string {
 	var parts []string
 	for _, p := range ix.Parts {
 		parts = append(parts, p.String())
@@ -127,7 +128,7 @@ func columnList(ix iikanji.Index) string {
 }
 
 // leading names the columns of an index in a sentence.
-func leading(ix iikanji.Index) string {
+func leading(ix catalog.Index) string {
 	if len(ix.Parts) == 1 {
 		return ix.Parts[0].Column
 	}

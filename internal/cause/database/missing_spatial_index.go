@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 var missingSpatialIndex = cause.Declare(cause.PerDatabase, findMissingSpatialIndex,
@@ -60,6 +61,6 @@ func box(blk *index.Block) (columns []string) {
 
 // coordinate reports whether a column has a type of coordinates. Boxes of whole numbers
 // are prices and sizes, whose ranges DB127 reports.
-func coordinate(c *iikanji.Column) bool {
+func coordinate(c *catalog.Column) bool {
 	return strings.Contains(c.Type, "double") || strings.Contains(c.Type, "float") || strings.Contains(c.Type, "decimal")
 }

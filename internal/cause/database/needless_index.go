@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
@@ -61,10 +62,10 @@ func findNeedlessIndex(v *cause.View) []iikanji.Finding {
 
 // planned reports whether a query plan of the run, of the slowest or of a typical
 // example, uses an index of a table.
-func planned(v *cause.View, t iikanji.Table, index string) bool {
+func planned(v *cause.View, t catalog.Table, index string) bool {
 	for _, p := range cause.FactsOf(v, fact.TopicPlan) {
 		names := strings.Contains(strings.ToLower(p.SQL), strings.ToLower(t.Name))
-		if names && slices.ContainsFunc(p.Steps, func(s iikanji.QueryStep) bool { return strings.EqualFold(s.Key, index) }) {
+		if names && slices.ContainsFunc(p.Steps, func(s catalog.QueryStep) bool { return strings.EqualFold(s.Key, index) }) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 const (
@@ -73,8 +74,8 @@ func touches(v *cause.View, d cause.Digest, t *index.Table) bool {
 // keyed reports whether InnoDB clusters a table by its own columns: by the
 // primary key, or by the first unique key without NULLs and prefixes.
 func keyed(t *index.Table) bool {
-	return slices.ContainsFunc(t.Indexes, func(ix iikanji.Index) bool {
-		return ix.Primary || ix.Unique && !slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool {
+	return slices.ContainsFunc(t.Indexes, func(ix catalog.Index) bool {
+		return ix.Primary || ix.Unique && !slices.ContainsFunc(ix.Parts, func(p catalog.IndexPart) bool {
 			c := t.ByName[strings.ToLower(p.Column)]
 			return c == nil || c.Nullable || p.Prefix > 0
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
@@ -115,7 +116,7 @@ func leads(t *index.Table, col string) bool {
 
 // misjudged quotes the steps of an executed plan whose rows were far from the
 // estimate.
-func misjudged(p iikanji.QueryPlan) []iikanji.Evidence {
+func misjudged(p catalog.QueryPlan) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for _, s := range p.Steps {
 		low, high := min(s.Rows, s.Foreseen), max(s.Rows, s.Foreseen)

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/all"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
@@ -31,11 +32,11 @@ type Diagnosis struct {
 	// and the apps where a database is a library in them.
 	Executors []string `json:"-"`
 	// Plans of the heaviest statements.
-	QueryPlans map[QueryPlanKey]iikanji.QueryPlan `json:"plans,omitempty"`
+	QueryPlans map[QueryPlanKey]catalog.QueryPlan `json:"plans,omitempty"`
 }
 
 // A QueryPlanKey is a statement of one database. The digest ends in
-// iikanji.TypicalSuffix for the query plan of a median example.
+// fact.TypicalSuffix for the query plan of a median example.
 type QueryPlanKey struct{ Service, Schema, Digest string }
 
 // MarshalText joins the parts with "/".
@@ -56,15 +57,15 @@ func (k *QueryPlanKey) UnmarshalText(b []byte) error {
 
 // QueryPlansByDigest are the query plans under the digests as findings name them: with " of "
 // and the service if the target has several databases.
-func (d *Diagnosis) QueryPlansByDigest() map[string]iikanji.QueryPlan {
-	out := map[string]iikanji.QueryPlan{}
+func (d *Diagnosis) QueryPlansByDigest() map[string]catalog.QueryPlan {
+	out := map[string]catalog.QueryPlan{}
 	for k, p := range d.QueryPlans {
-		digest, typical := strings.CutSuffix(k.Digest, iikanji.TypicalSuffix)
+		digest, typical := strings.CutSuffix(k.Digest, fact.TypicalSuffix)
 		if len(d.Databases) > 1 {
 			digest += " of " + k.Service
 		}
 		if typical {
-			digest += iikanji.TypicalSuffix
+			digest += fact.TypicalSuffix
 		}
 		out[digest] = p
 	}
@@ -128,7 +129,7 @@ func addBlind(in *cause.Input, sensors []observe.Sensor) {
 
 // queryPlansOf are the query plans among the facts. A query plan is only displayed: the diagnosis is
 // valid without one that cannot be read.
-func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPlanKey]iikanji.QueryPlan {
+func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPlanKey]catalog.QueryPlan {
 	schemas := map[[2]string]string{} // by service and digest
 	for _, p := range profiles {
 		for _, r := range p.Rows {
@@ -137,9 +138,9 @@ func queryPlansOf(known []iikanji.Fact, profiles []iikanji.Profile) map[QueryPla
 			}
 		}
 	}
-	out := map[QueryPlanKey]iikanji.QueryPlan{}
+	out := map[QueryPlanKey]catalog.QueryPlan{}
 	for f, p := range fact.TopicPlan.In(known) {
-		digest := strings.TrimSuffix(f.Key, iikanji.TypicalSuffix)
+		digest := strings.TrimSuffix(f.Key, fact.TypicalSuffix)
 		out[QueryPlanKey{f.Target, schemas[[2]string{f.Target, digest}], f.Key}] = p
 	}
 	return out

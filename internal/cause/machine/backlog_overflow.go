@@ -53,16 +53,16 @@ func findBacklogOverflow(v *cause.View) []iikanji.Finding {
 // load, "" for none, and the state of all queues.
 func fullListener(v *cause.View) (who string, queues []iikanji.Evidence) {
 	listeners := cause.FactsOf(v, fact.TopicListen)
-	for _, fact := range v.Input.Facts {
-		if fact.Topic == iikanji.TopicListen {
-			l := listeners[fact.Target+" "+fact.Key]
-			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: room for %d connections, %d waited at the end of the load", fact.Target, fact.Key, l.Backlog, l.Waiting)})
+	for _, f := range v.Input.Facts {
+		if fact.TopicListen.Is(f) {
+			l := listeners[f.Target+" "+f.Key]
+			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: room for %d connections, %d waited at the end of the load", f.Target, f.Key, l.Backlog, l.Waiting)})
 			if l.Backlog > 0 && l.Waiting >= l.Backlog {
-				who = fact.Target
+				who = f.Target
 			}
 		}
-		if fact.Topic == iikanji.TopicSysctl && fact.Key == "net.core.somaxconn" {
-			queues = append(queues, iikanji.Evidence{Source: "sysctl", Text: fact.Key + " = " + fact.Value})
+		if fact.TopicSysctl.Is(f) && f.Key == "net.core.somaxconn" {
+			queues = append(queues, iikanji.Evidence{Source: "sysctl", Text: f.Key + " = " + f.Value})
 		}
 	}
 	return who, queues

@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 var usedUpPorts = cause.Declare(cause.PerRun, findUsedUpPorts,
@@ -34,9 +35,9 @@ func findUsedUpPorts(v *cause.View) []iikanji.Finding {
 	for _, r := range rows {
 		f.Evidence = append(f.Evidence, r.Evidence())
 	}
-	for _, fact := range v.Input.Facts {
-		if fact.Topic == iikanji.TopicSysctl && (fact.Key == "net.ipv4.ip_local_port_range" || strings.HasSuffix(fact.Key, "tcp_tw_reuse")) {
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "sysctl", Text: fact.Key + " = " + fact.Value})
+	for setting, text := range fact.TopicSysctl.In(v.Input.Facts) {
+		if setting.Key == "net.ipv4.ip_local_port_range" || strings.HasSuffix(setting.Key, "tcp_tw_reuse") {
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "sysctl", Text: setting.Key + " = " + text})
 		}
 	}
 	return []iikanji.Finding{f}

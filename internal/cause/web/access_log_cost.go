@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // logLine is the cost of one line of an unbuffered log in seconds: formatting
@@ -45,7 +46,7 @@ func findAccessLogCost(v *cause.View) []iikanji.Finding {
 		text = place(at) + ": access_log " + strings.Join(at.Args(), " ")
 	}
 	f.Evidence = []iikanji.Evidence{{Source: "nginx -T", Text: text}}
-	if n, ok := v.Fact(v.Self.Name, iikanji.TopicVolume, "access"); ok {
+	if n, ok := v.Fact(v.Self.Name, string(fact.TopicVolume), "access"); ok {
 		text := fmt.Sprintf("%s in the run", iikanji.Bytes(n))
 		if v.Input.Run != nil && v.Input.Run.Took > 0 {
 			text += fmt.Sprintf(", %.0f lines a second", lines/v.Input.Run.Took.Seconds())

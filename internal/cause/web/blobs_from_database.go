@@ -87,7 +87,7 @@ func keepLong(v *cause.View, route string) []iikanji.Remedy {
 
 // stored is the value in a database that the answer of a route was compared with, if
 // they are equal.
-func stored(v *cause.View, route string) (iikanji.StoredValue, bool) {
+func stored(v *cause.View, route string) (fact.StoredValue, bool) {
 	for _, f := range v.Input.Facts {
 		if f.Key == route {
 			if s, ok := cause.Decode(f, fact.TopicValue); ok {
@@ -95,12 +95,12 @@ func stored(v *cause.View, route string) (iikanji.StoredValue, bool) {
 			}
 		}
 	}
-	return iikanji.StoredValue{}, false
+	return fact.StoredValue{}, false
 }
 
 // rewrites reports whether a statement of the run set a column of rows that were
 // there. New rows have new keys.
-func rewrites(v *cause.View, s iikanji.StoredValue) bool {
+func rewrites(v *cause.View, s fact.StoredValue) bool {
 	return slices.ContainsFunc(v.Digests, func(d cause.Digest) bool {
 		switch {
 		case d.Parsed == nil:

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,14 +44,9 @@ func statuses(v *cause.View, visit func(status, route string, n float64)) {
 	if v.Blind(iikanji.Access) {
 		return
 	}
-	for _, fact := range v.Input.Facts {
-		if fact.Topic != iikanji.TopicHTTPStatus {
-			continue
-		}
-		status, route, _ := strings.Cut(fact.Key, " ")
-		if n, err := strconv.ParseFloat(fact.Value, 64); err == nil {
-			visit(status, route, n)
-		}
+	for f, n := range fact.TopicHTTPStatus.In(v.Input.Facts) {
+		status, route, _ := strings.Cut(f.Key, " ")
+		visit(status, route, float64(n))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -92,7 +93,7 @@ func sentSoon(v *cause.View, step string, idle time.Duration) bool {
 		if !cause.SameRoute(step, r.Key) {
 			continue
 		}
-		_, gone := v.Fact(v.Self.Name, iikanji.TopicHTTPStatus, "499 "+r.Key)
+		_, gone := v.Fact(v.Self.Name, string(fact.TopicHTTPStatus), "499 "+r.Key)
 		return r.Max <= time.Duration(sentShare*float64(idle)) && !gone
 	}
 	return false

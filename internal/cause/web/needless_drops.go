@@ -84,8 +84,8 @@ func tookOf(v *cause.View, routes []string) time.Duration {
 // tableOf returns one row for each write whose changed pages are certain. all counts the
 // pages that were computed again, vain those of them that had not changed. Each row is
 // evidence of the finding.
-func tableOf(k iikanji.KeptPages, f *iikanji.Finding) (rows []string, vain, all int) {
-	byWrite := map[string][]iikanji.PageChange{}
+func tableOf(k fact.KeptPages, f *iikanji.Finding) (rows []string, vain, all int) {
+	byWrite := map[string][]fact.PageChange{}
 	for _, p := range k.Pairs {
 		byWrite[p.Write] = append(byWrite[p.Write], p)
 	}
@@ -107,8 +107,8 @@ func tableOf(k iikanji.KeptPages, f *iikanji.Finding) (rows []string, vain, all 
 
 // pagesOf are the pages that a write drops. A page is left out only if it was seen to stay
 // the same; ok is false if that is not known of the pages with other ids than the write's.
-func pagesOf(write string, kept []string, pairs []iikanji.PageChange) (pages []string, ok bool) {
-	of := map[string]iikanji.PageChange{}
+func pagesOf(write string, kept []string, pairs []fact.PageChange) (pages []string, ok bool) {
+	of := map[string]fact.PageChange{}
 	for _, p := range pairs {
 		of[p.Page] = p
 	}
@@ -134,7 +134,7 @@ func pagesOf(write string, kept []string, pairs []iikanji.PageChange) (pages []s
 }
 
 // unrelated reports whether a page was seen to stay the same.
-func unrelated(p iikanji.PageChange) bool { return p.Changed == 0 && p.Same >= leastSame }
+func unrelated(p fact.PageChange) bool { return p.Changed == 0 && p.Same >= leastSame }
 
 // withID is a route with another name of its placeholder.
 func withID(route, name string) string {

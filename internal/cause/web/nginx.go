@@ -14,7 +14,7 @@ import (
 // nginxHTTP is the http block of the configuration among the facts.
 func nginxHTTP(v *cause.View) (nginx.Scope, bool) {
 	for _, f := range v.Input.Facts {
-		if f.Topic == iikanji.TopicNginx {
+		if fact.TopicNginx.Is(f) {
 			conf, err := iikanji.DataOf[*nginx.Config](f)
 			if err != nil {
 				return nginx.Scope{}, false
@@ -70,7 +70,7 @@ func place(d *nginx.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Li
 // Forks have other version numbers.
 func nginxFrom(v *cause.View, least [3]int) bool {
 	for _, f := range v.Input.Facts {
-		if f.Topic != iikanji.TopicNginxVersion {
+		if !fact.TopicNginxVersion.Is(f) {
 			continue
 		}
 		var is [3]int

@@ -82,7 +82,7 @@ const leastShareFixed = 0.8
 
 // fixed reports whether no answer of a route changed its size, except answers
 // that clients aborted: these are cut short.
-func fixed(v *cause.View, route string, s iikanji.Series) bool {
+func fixed(v *cause.View, route string, s fact.Series) bool {
 	odd, torn := s.Again-s.Fixed, int64(0)
 	if v.Input.Run != nil {
 		for _, st := range v.Input.Run.Steps {
@@ -97,7 +97,7 @@ func fixed(v *cause.View, route string, s iikanji.Series) bool {
 // dataLike reports whether a route without a file extension answers like a
 // file: each URL has a constant size of its own and no query, and there was no
 // conditional request.
-func dataLike(r iikanji.Row, s iikanji.Series, a iikanji.Answer, asked bool) bool {
+func dataLike(r iikanji.Row, s fact.Series, a fact.Answer, asked bool) bool {
 	if !cause.Folds(r.Key) || strings.Contains(r.Example.Text, "?") || s.Fixed < leastFixed || s.Sizes < leastFixed || r.Web.Status[3] > 0 {
 		return false
 	}
@@ -112,10 +112,10 @@ var ages = regexp.MustCompile(`(?i)\b(max-age|s-maxage|immutable|no-store|no-cac
 // expires reports whether an answer has a lifetime, must not be kept, or must
 // be revalidated each time (no-cache: a page that names the newest files, a
 // service worker).
-func expires(a iikanji.Answer) bool { return a.Expires || ages.MatchString(a.CacheControl) }
+func expires(a fact.Answer) bool { return a.Expires || ages.MatchString(a.CacheControl) }
 
 // headers is the evidence of an answer's caching headers.
-func headers(a iikanji.Answer) iikanji.Evidence {
+func headers(a fact.Answer) iikanji.Evidence {
 	has := func(b bool, name string) string {
 		if b {
 			return name
@@ -134,7 +134,7 @@ func hashed(url string) bool { return hashes.MatchString(url) }
 // keep is the place of a file's finding, its folder or the file itself, and the
 // remedies. A file in the root folder is its own place: a rule for the root
 // folder would apply to all pages and answers of the app.
-func keep(v *cause.View, r iikanji.Row, a iikanji.Answer) (where string, _ []iikanji.Remedy) {
+func keep(v *cause.View, r iikanji.Row, a fact.Answer) (where string, _ []iikanji.Remedy) {
 	where, ok := folderOf(r.Key)
 	path := where
 	if !ok {

@@ -35,10 +35,10 @@ func findRobots(v *cause.View) []iikanji.Finding {
 		return nil
 	}
 	matchers := robotPatterns(v)
-	var sum iikanji.AgentUse
+	var sum fact.AgentUse
 	var used, seen []string
 	for _, f := range v.Input.Facts {
-		if f.Topic != iikanji.TopicAgent || f.Target != v.Self.Name || f.Key == "" {
+		if !fact.TopicAgent.Is(f) || f.Target != v.Self.Name || f.Key == "" {
 			continue
 		}
 		use, _ := cause.Decode(f, fact.TopicAgent)
@@ -71,13 +71,13 @@ func findRobots(v *cause.View) []iikanji.Finding {
 }
 
 // agent is what the access log has of a User-Agent, or of all of them ("").
-func agent(v *cause.View, name string) (iikanji.AgentUse, bool) {
+func agent(v *cause.View, name string) (fact.AgentUse, bool) {
 	for _, f := range v.Input.Facts {
-		if f.Topic == iikanji.TopicAgent && f.Target == v.Self.Name && f.Key == name {
+		if fact.TopicAgent.Is(f) && f.Target == v.Self.Name && f.Key == name {
 			return cause.Decode(f, fact.TopicAgent)
 		}
 	}
-	return iikanji.AgentUse{}, false
+	return fact.AgentUse{}, false
 }
 
 // robotPatterns are the expressions for robots: those of the policy, then the usual ones.

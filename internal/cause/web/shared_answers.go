@@ -97,8 +97,8 @@ func findSharedAnswers(v *cause.View) []iikanji.Finding {
 // A sharedPage is a route whose answers are proven to be equal for all users.
 type sharedPage struct {
 	iikanji.Row
-	answer   iikanji.Answer
-	series   iikanji.Series
+	answer   fact.Answer
+	series   fact.Series
 	computed float64 // answers of the run that were not a 304 that was cheap
 }
 
@@ -208,7 +208,7 @@ func writeRequests(v *cause.View) float64 {
 // everyones reports whether the answers of a route are proven to be equal for all
 // users. The answers of a route with many URLs differ in size, so that those of
 // different clients cannot be compared; several of its URLs were asked for instead.
-func everyones(route string, a iikanji.Answer, s iikanji.Series) bool {
+func everyones(route string, a fact.Answer, s fact.Series) bool {
 	cc := strings.ToLower(a.CacheControl)
 	if a.LastModified || a.Unchanged > 0 && a.Unchanged.Seconds() <= (1-cheap304)*a.Took.Seconds() { // a file, or an app that answers 304 cheaply
 		return false

@@ -78,7 +78,7 @@ type sameFiles struct {
 const mostSame = 20
 
 // addSame adds a route that is one URL to the files of its folder.
-func addSame(same map[string]*sameFiles, r iikanji.Row, a iikanji.Answer) {
+func addSame(same map[string]*sameFiles, r iikanji.Row, a fact.Answer) {
 	path, folder := pathOf(r.Key), publicFolder(r.Key)
 	root, below := strings.CutSuffix(a.File, path)
 	if cause.Folds(r.Key) || !below || root == "" || strings.Contains(path, ";") || path != pathOf("GET "+a.URL) {
@@ -95,7 +95,7 @@ func addSame(same map[string]*sameFiles, r iikanji.Row, a iikanji.Answer) {
 // takes is the time that the app works on the requests of a route, in seconds. It is
 // computed from the time of the same request without other load: under load, requests
 // also wait for each other, and files served from disk do not save that time.
-func takes(r iikanji.Row, a iikanji.Answer) float64 {
+func takes(r iikanji.Row, a fact.Answer) float64 {
 	waited := r.Web.Upstream.Seconds()
 	if a.Took == 0 {
 		return waited

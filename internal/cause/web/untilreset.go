@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Least repeated answers, and different sizes, with which equal sizes prove that the
@@ -19,7 +20,7 @@ const (
 // until the data is made anew: they are kept for a day, and dropped by the request that
 // made the data of this run. stored: the answer is a value of the database to which no
 // statement of the run wrote.
-func keepUntilReset(v *cause.View, route string, s iikanji.Series, stored bool) []iikanji.Remedy {
+func keepUntilReset(v *cause.View, route string, s fact.Series, stored bool) []iikanji.Remedy {
 	path, ok := onePath(route)
 	reset := resetPath(v)
 	if !ok || reset == "" || reset == path || !stored && !unchanged(s) {
@@ -31,7 +32,7 @@ func keepUntilReset(v *cause.View, route string, s iikanji.Series, stored bool) 
 
 // unchanged reports whether every URL of a route that was requested again had answers of
 // one size, and there were enough of them, of different sizes.
-func unchanged(s iikanji.Series) bool {
+func unchanged(s fact.Series) bool {
 	return s.Again > 0 && s.Fixed == s.Again && s.FixedRepeats >= fixedRepeats && s.Sizes >= fixedSizes
 }
 
@@ -43,7 +44,7 @@ func resetPath(v *cause.View) string {
 	}
 	path := ""
 	for _, f := range v.Input.Facts {
-		if f.Topic != iikanji.TopicReset || f.Target != v.Self.Name {
+		if !fact.TopicReset.Is(f) || f.Target != v.Self.Name {
 			continue
 		}
 		_, p, ok := strings.Cut(f.Key, " ")

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
@@ -21,7 +21,7 @@ type fileAlter struct {
 
 // A fileTable is a table as one of the files has it.
 type fileTable struct {
-	iikanji.Table
+	catalog.Table
 	taken   []string          // names of all tables and indexes of the file
 	created map[string]string // statements of indexes by name, lower case
 }
@@ -65,30 +65,30 @@ func (a *addArgs) onFile(t fileTable) (fileAlter, error) {
 
 func (a *dropArgs) onFile(t fileTable) (fileAlter, error) { return t.dropped(a.Name) }
 
-func sameFilePart(a, b iikanji.IndexPart) bool {
+func sameFilePart(a, b catalog.IndexPart) bool {
 	return strings.EqualFold(a.Column, b.Column) && a.Desc == b.Desc
 }
 
 // filePartsOf reads a list of key parts ("a, b DESC").
-func filePartsOf(t fileTable, list string) ([]iikanji.IndexPart, error) {
-	var out []iikanji.IndexPart
+func filePartsOf(t fileTable, list string) ([]catalog.IndexPart, error) {
+	var out []catalog.IndexPart
 	for _, p := range strings.Split(list, ",") {
 		m := partForm.FindStringSubmatch(strings.TrimSpace(p))
 		at := -1
 		if m != nil && m[2] == "" {
-			at = slices.IndexFunc(t.Columns, func(c iikanji.Column) bool { return strings.EqualFold(c.Name, m[1]) })
+			at = slices.IndexFunc(t.Columns, func(c catalog.Column) bool { return strings.EqualFold(c.Name, m[1]) })
 		}
 		if at < 0 {
 			return nil, fmt.Errorf("columns %q: the table has no column %q", list, strings.TrimSpace(p))
 		}
-		out = append(out, iikanji.IndexPart{Column: t.Columns[at].Name, Desc: strings.EqualFold(m[3], "DESC")})
+		out = append(out, catalog.IndexPart{Column: t.Columns[at].Name, Desc: strings.EqualFold(m[3], "DESC")})
 	}
 	return out, nil
 }
 
 // nameFor returns the name of a new index. A name is unique in the file, not only in
 // the table.
-func (t fileTable) nameFor(wanted string, parts []iikanji.IndexPart) (string, error) {
+func (t fileTable) nameFor(wanted string, parts []catalog.IndexPart) (string, error) {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(t.taken, func(n string) bool { return strings.EqualFold(n, name) })
 	}
@@ -113,7 +113,7 @@ func (t fileTable) nameFor(wanted string, parts []iikanji.IndexPart) (string, er
 // dropped plans the drop of an index. A unique index enforces a rule of the data; one
 // without a statement belongs to the table's definition.
 func (t fileTable) dropped(name string) (fileAlter, error) {
-	at := slices.IndexFunc(t.Indexes, func(ix iikanji.Index) bool { return strings.EqualFold(ix.Name, name) })
+	at := slices.IndexFunc(t.Indexes, func(ix catalog.Index) bool { return strings.EqualFold(ix.Name, name) })
 	if at < 0 {
 		return fileAlter{}, change.ErrNothing
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 )
 
@@ -187,7 +188,7 @@ func readFileTable(ctx context.Context, path, table string) (_ *fileTable, err e
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
-	at := slices.IndexFunc(all, func(t iikanji.Table) bool { return strings.EqualFold(t.Name, table) })
+	at := slices.IndexFunc(all, func(t catalog.Table) bool { return strings.EqualFold(t.Name, table) })
 	if at < 0 {
 		return nil, nil
 	}

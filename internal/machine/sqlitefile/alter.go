@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
@@ -110,7 +110,7 @@ func (a Alteration) run(ctx context.Context, db *sql.DB) (err error) {
 
 // Trial executes statements in a database in memory: first those that create the table,
 // then those of an alteration. It returns the table before and after the latter.
-func Trial(ctx context.Context, table string, create, alter []string) (before, after iikanji.Table, err error) {
+func Trial(ctx context.Context, table string, create, alter []string) (before, after catalog.Table, err error) {
 	db, err := memory()
 	if err != nil {
 		return before, after, err
@@ -123,10 +123,10 @@ func Trial(ctx context.Context, table string, create, alter []string) (before, a
 	return before, after, err
 }
 
-func tried(ctx context.Context, db *sql.DB, table string, statements []string) (iikanji.Table, error) {
+func tried(ctx context.Context, db *sql.DB, table string, statements []string) (catalog.Table, error) {
 	for _, s := range statements {
 		if _, err := db.ExecContext(ctx, s); err != nil {
-			return iikanji.Table{}, fmt.Errorf("%.80s: %w", s, err)
+			return catalog.Table{}, fmt.Errorf("%.80s: %w", s, err)
 		}
 	}
 	all, err := tables(ctx, db, table)
@@ -134,7 +134,7 @@ func tried(ctx context.Context, db *sql.DB, table string, statements []string) (
 		err = fmt.Errorf("nothing creates table %s", table)
 	}
 	if err != nil {
-		return iikanji.Table{}, err
+		return catalog.Table{}, err
 	}
 	return all[0], nil
 }
@@ -189,7 +189,7 @@ func CreateIndex(name, table, columns string) string {
 func DropIndex(name string) string { return "DROP INDEX " + sqltext.SQLite.Quote(name) }
 
 // Columns formats key parts as in DDL.
-func Columns(parts []iikanji.IndexPart) string {
+func Columns(parts []catalog.IndexPart) string {
 	var out []string
 	for _, p := range parts {
 		text := sqltext.SQLite.Quote(p.Column)

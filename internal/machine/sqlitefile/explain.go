@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Explain reads the query plan of a statement. It executes nothing: EXPLAIN QUERY PLAN
 // prepares the statement only, and the file is open for reading only.
-func (r *Reader) Explain(ctx context.Context, statement string) (iikanji.QueryPlan, error) {
-	p := iikanji.QueryPlan{SQL: statement}
+func (r *Reader) Explain(ctx context.Context, statement string) (catalog.QueryPlan, error) {
+	p := catalog.QueryPlan{SQL: statement}
 	text := strings.TrimRight(strings.TrimSpace(statement), "; \t\n")
 	if strings.Contains(text, ";") || !plannable.MatchString(text) {
 		return p, fmt.Errorf("planning %.60s: it is not one statement that reads rows", text)
@@ -71,7 +71,7 @@ func arguments(text string) (args []any) {
 }
 
 // addDetail adds one line of a query plan to p.
-func addDetail(p *iikanji.QueryPlan, detail string) {
+func addDetail(p *catalog.QueryPlan, detail string) {
 	m := access.FindStringSubmatch(detail)
 	if m == nil {
 		switch {
@@ -84,7 +84,7 @@ func addDetail(p *iikanji.QueryPlan, detail string) {
 		}
 		return
 	}
-	s := iikanji.QueryStep{Table: m[2], Access: "ALL"}
+	s := catalog.QueryStep{Table: m[2], Access: "ALL"}
 	switch ix := byIndex.FindStringSubmatch(m[3]); {
 	case ix != nil:
 		s.Key, s.Covering = ix[3], ix[2] != ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // FuzzPlanLine reads lines of query plans, which have names of the app's tables.
@@ -15,7 +15,7 @@ func FuzzPlanLine(f *testing.F) {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
-		var p iikanji.QueryPlan
+		var p catalog.QueryPlan
 		addDetail(&p, line)
 		if len(p.Steps) > 1 || len(p.Steps) == 1 && p.Steps[0].Table == "" {
 			t.Errorf("%q: %+v", line, p)

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // A Group is files with the same tables.
@@ -20,7 +21,7 @@ type Group struct {
 	// name of its first file, too, for the others.
 	Name   string
 	Files  []File // sorted by path
-	Tables []iikanji.Table
+	Tables []catalog.Table
 }
 
 // Largest is the largest file of the group.
@@ -68,7 +69,7 @@ func Groups(ctx context.Context, files []File) (groups []Group, failed []error) 
 	return groups, failed
 }
 
-func tablesOf(ctx context.Context, path string) (_ []iikanji.Table, err error) {
+func tablesOf(ctx context.Context, path string) (_ []catalog.Table, err error) {
 	ctx, cancel := context.WithTimeout(ctx, Within)
 	defer cancel()
 	r, err := Read(ctx, path)
@@ -112,7 +113,7 @@ func (g *Group) name(taken map[string]bool) {
 
 // Definitions is the definitions of tables as text, each line one property. Tables
 // that are defined alike have the same text, however their statements were spelled.
-func Definitions(all []iikanji.Table) string {
+func Definitions(all []catalog.Table) string {
 	var b strings.Builder
 	for _, t := range all {
 		b.WriteString(Definition(t))
@@ -121,13 +122,13 @@ func Definitions(all []iikanji.Table) string {
 }
 
 // Definition is the definition of one table as text.
-func Definition(t iikanji.Table) string {
+func Definition(t catalog.Table) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "table %s (%s)\n", t.Name, t.Engine)
 	for _, c := range t.Columns {
 		fmt.Fprintf(&b, "  column %s %s nullable=%v generated=%v\n", c.Name, c.Type, c.Nullable, c.Generated)
 	}
-	sorted := slices.SortedFunc(slices.Values(t.Indexes), func(x, y iikanji.Index) int { return strings.Compare(x.Name, y.Name) })
+	sorted := slices.SortedFunc(slices.Values(t.Indexes), func(x, y catalog.Index) int { return strings.Compare(x.Name, y.Name) })
 	for _, ix := range sorted {
 		var parts []string
 		for _, p := range ix.Parts {

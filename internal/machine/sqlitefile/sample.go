@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
@@ -24,7 +25,7 @@ const (
 // Rows estimates the number of rows: from the statistics of ANALYZE, otherwise from
 // the largest rowid, which is read in one step and counts deleted rows, too. A table
 // without rowids is counted.
-func (r *Reader) Rows(ctx context.Context, t iikanji.Table) (int64, error) {
+func (r *Reader) Rows(ctx context.Context, t catalog.Table) (int64, error) {
 	var stat sql.NullString
 	err := r.db.QueryRowContext(ctx, "SELECT stat FROM sqlite_stat1 WHERE tbl = ? ORDER BY idx IS NULL DESC LIMIT 1", t.Name).Scan(&stat)
 	if first, _, _ := strings.Cut(stat.String, " "); err == nil && first != "" {
@@ -66,7 +67,7 @@ func (r *Reader) Sizes(ctx context.Context) map[string]iikanji.Bytes {
 //
 // A distinct count d of a sample of n rows is multiplied by (rows/n)^(d/n), which is
 // exact for keys and for flags.
-func (r *Reader) Sample(ctx context.Context, t iikanji.Table, rows int64, columns, predicates []string) (distinct, shares map[string]float64, err error) {
+func (r *Reader) Sample(ctx context.Context, t catalog.Table, rows int64, columns, predicates []string) (distinct, shares map[string]float64, err error) {
 	if t.Engine == "without rowid" || rows == 0 {
 		return nil, nil, nil
 	}
@@ -85,7 +86,7 @@ func (r *Reader) Sample(ctx context.Context, t iikanji.Table, rows int64, column
 }
 
 // accepted are the predicates that SQLite can prepare.
-func (r *Reader) accepted(ctx context.Context, t iikanji.Table, predicates []string) []string {
+func (r *Reader) accepted(ctx context.Context, t catalog.Table, predicates []string) []string {
 	var out []string
 	for _, p := range predicates {
 		st, err := r.db.PrepareContext(ctx, "SELECT 1 FROM "+sqltext.SQLite.Quote(t.Name)+" WHERE "+p)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -179,17 +179,17 @@ func TestExplain(t *testing.T) {
 	r := read(t, path)
 	for _, c := range []struct {
 		sql  string
-		want iikanji.QueryPlan
+		want catalog.QueryPlan
 	}{
 		{"SELECT * FROM score WHERE competition_id = ? AND points > 3 ORDER BY row_num /* args: [\"?\"] */",
-			iikanji.QueryPlan{Sort: true, Steps: []iikanji.QueryStep{{Table: "score", Access: "ALL"}}}},
+			catalog.QueryPlan{Sort: true, Steps: []catalog.QueryStep{{Table: "score", Access: "ALL"}}}},
 		{"SELECT row_num FROM score WHERE player_id = '?' AND row_num < ?;",
-			iikanji.QueryPlan{Steps: []iikanji.QueryStep{{Table: "score", Access: "range", Key: "by_player", KeyParts: []string{"player_id", "row_num"}, Covering: true}}}},
+			catalog.QueryPlan{Steps: []catalog.QueryStep{{Table: "score", Access: "range", Key: "by_player", KeyParts: []string{"player_id", "row_num"}, Covering: true}}}},
 		{"SELECT DISTINCT points FROM score s JOIN player p ON p.id = s.player_id",
-			iikanji.QueryPlan{Temp: true, Steps: []iikanji.QueryStep{{Table: "s", Access: "ALL"},
+			catalog.QueryPlan{Temp: true, Steps: []catalog.QueryStep{{Table: "s", Access: "ALL"},
 				{Table: "p", Access: "ref", Key: "sqlite_autoindex_player_1", KeyParts: []string{"id"}, Covering: true}}}},
 		{"UPDATE score SET points = 1 WHERE id = 3",
-			iikanji.QueryPlan{Steps: []iikanji.QueryStep{{Table: "score", Access: "eq_ref", Key: "primary key"}}}},
+			catalog.QueryPlan{Steps: []catalog.QueryStep{{Table: "score", Access: "eq_ref", Key: "primary key"}}}},
 	} {
 		got, err := r.Explain(t.Context(), c.sql)
 		c.want.SQL = c.sql
@@ -251,7 +251,7 @@ func TestAlter(t *testing.T) {
 	if err != nil || len(create) != 2 {
 		t.Fatalf("%q, %v", create, err)
 	}
-	add := CreateIndex("by_competition", "score", Columns([]iikanji.IndexPart{{Column: "competition_id"}, {Column: "points", Desc: true}}))
+	add := CreateIndex("by_competition", "score", Columns([]catalog.IndexPart{{Column: "competition_id"}, {Column: "points", Desc: true}}))
 	was, is, err := Trial(t.Context(), "score", create, []string{add})
 	if err != nil || Definition(was) != before {
 		t.Fatalf("the trial's table\n%s\n%v", Definition(was), err)

@@ -12,6 +12,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // A Reader is an open file that cannot be written.
@@ -69,8 +70,8 @@ func (r *Reader) Close() error { return r.db.Close() }
 
 // Version is the version of SQLite's library in this program. The app may have
 // another one.
-func (r *Reader) Version(ctx context.Context) (iikanji.Dialect, error) {
-	d := iikanji.Dialect{Product: string(iikanji.EngineSQLite)}
+func (r *Reader) Version(ctx context.Context) (catalog.Dialect, error) {
+	d := catalog.Dialect{Product: string(iikanji.EngineSQLite)}
 	var text string
 	if err := r.db.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&text); err != nil {
 		return d, fmt.Errorf("reading SQLite's version: %w", err)
@@ -82,7 +83,7 @@ func (r *Reader) Version(ctx context.Context) (iikanji.Dialect, error) {
 }
 
 // Tables reads the definitions of the file's tables, sorted by name.
-func (r *Reader) Tables(ctx context.Context) ([]iikanji.Table, error) {
+func (r *Reader) Tables(ctx context.Context) ([]catalog.Table, error) {
 	return tables(ctx, r.db, "")
 }
 
@@ -93,10 +94,10 @@ type querier interface {
 }
 
 // tables reads the definitions of all tables, or of one.
-func tables(ctx context.Context, db querier, only string) ([]iikanji.Table, error) {
-	var out []iikanji.Table
+func tables(ctx context.Context, db querier, only string) ([]catalog.Table, error) {
+	var out []catalog.Table
 	err := each(ctx, db, func(row *sql.Rows) error {
-		t := iikanji.Table{Engine: "rowid"}
+		t := catalog.Table{Engine: "rowid"}
 		var without bool
 		if err := row.Scan(&t.Name, &without); err != nil {
 			return err
@@ -121,7 +122,7 @@ func tables(ctx context.Context, db querier, only string) ([]iikanji.Table, erro
 }
 
 // define reads the columns, the indexes and the foreign keys of a table.
-func define(ctx context.Context, db querier, t *iikanji.Table) error {
+func define(ctx context.Context, db querier, t *catalog.Table) error {
 	keys, err := columns(ctx, db, t)
 	if err != nil {
 		return err
@@ -137,7 +138,7 @@ func define(ctx context.Context, db querier, t *iikanji.Table) error {
 			return err
 		}
 		if seq == 0 {
-			t.Links = append(t.Links, iikanji.Link{Name: fmt.Sprint(id), Table: table})
+			t.Links = append(t.Links, catalog.Link{Name: fmt.Sprint(id), Table: table})
 		}
 		l := &t.Links[len(t.Links)-1]
 		l.Columns, l.Reference = append(l.Columns, from), append(l.Reference, to.String)
@@ -146,10 +147,10 @@ func define(ctx context.Context, db querier, t *iikanji.Table) error {
 }
 
 // columns reads the columns and returns those of the primary key in their order.
-func columns(ctx context.Context, db querier, t *iikanji.Table) ([]string, error) {
+func columns(ctx context.Context, db querier, t *catalog.Table) ([]string, error) {
 	at := map[int]string{}
 	err := each(ctx, db, func(row *sql.Rows) error {
-		var c iikanji.Column
+		var c catalog.Column
 		var strict bool
 		var key, hidden int
 		if err := row.Scan(&c.Name, &c.Type, &strict, &key, &hidden); err != nil {
@@ -184,11 +185,11 @@ func entryWidth(kind string) iikanji.Bytes {
 // indexes reads the indexes of a table. A primary key is marked as such only if the
 // rows are stored in its order: INTEGER PRIMARY KEY and WITHOUT ROWID. Any other one
 // is a unique index beside the rows.
-func indexes(ctx context.Context, db querier, t *iikanji.Table, keys []string) error {
+func indexes(ctx context.Context, db querier, t *catalog.Table, keys []string) error {
 	partial := map[string]bool{}
 	inKey := false
 	err := each(ctx, db, func(row *sql.Rows) error {
-		ix := iikanji.Index{Kind: "btree"}
+		ix := catalog.Index{Kind: "btree"}
 		var origin string
 		var some bool
 		if err := row.Scan(&ix.Name, &ix.Unique, &origin, &some); err != nil {
@@ -209,9 +210,9 @@ func indexes(ctx context.Context, db querier, t *iikanji.Table, keys []string) e
 		}
 	}
 	if len(keys) > 0 && !inKey { // the rowid itself
-		ix := iikanji.Index{Name: "rowid", Kind: "btree", Unique: true, Primary: true}
+		ix := catalog.Index{Name: "rowid", Kind: "btree", Unique: true, Primary: true}
 		for _, k := range keys {
-			ix.Parts = append(ix.Parts, iikanji.IndexPart{Column: k})
+			ix.Parts = append(ix.Parts, catalog.IndexPart{Column: k})
 		}
 		t.Indexes = slices.Insert(t.Indexes, 0, ix)
 	}
@@ -220,11 +221,11 @@ func indexes(ctx context.Context, db querier, t *iikanji.Table, keys []string) e
 
 // parts reads the key columns of an index. An index of some rows only, and one with
 // an expression, has its statement as its kind: no plan with it is predicted.
-func parts(ctx context.Context, db querier, ix *iikanji.Index, partial bool) error {
+func parts(ctx context.Context, db querier, ix *catalog.Index, partial bool) error {
 	opaque := partial
 	err := each(ctx, db, func(row *sql.Rows) error {
 		var name sql.NullString
-		var p iikanji.IndexPart
+		var p catalog.IndexPart
 		if err := row.Scan(&name, &p.Desc); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	_ "github.com/iikanji/iikanji/internal/change/all"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // example is the input whose question docs/proposer.md shows.
@@ -39,10 +40,10 @@ func example() Input {
 				Args: map[string]string{"act": "add index", "schema": "shop", "table": "orders", "columns": "customer_id, placed_at DESC"}}},
 		}},
 		Facts: []iikanji.Fact{
-			{Target: "database", Topic: iikanji.TopicDialect, Key: "version", Value: `{"product":"mariadb","major":10,"minor":11,"patch":6}`},
-			{Target: "database", Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
-			{Target: "database", Topic: iikanji.TopicVariable, Key: "ssl_key", Value: "/etc/mysql/key.pem"}, // not sent
-			{Target: "nginx", Topic: iikanji.TopicNginx, Key: "/srv/shop/nginx/nginx.conf",
+			{Target: "database", Topic: string(fact.TopicDialect), Key: "version", Value: `{"product":"mariadb","major":10,"minor":11,"patch":6}`},
+			{Target: "database", Topic: string(fact.TopicVariable), Key: "innodb_buffer_pool_size", Value: "134217728"},
+			{Target: "database", Topic: string(fact.TopicVariable), Key: "ssl_key", Value: "/etc/mysql/key.pem"}, // not sent
+			{Target: "nginx", Topic: string(fact.TopicNginx), Key: "/srv/shop/nginx/nginx.conf",
 				Value: `[{"name":"proxy_set_header","args":["Authorization","Basic c2hvcDpodW50ZXIy"],"start":310,"end":360}]`},
 		},
 		Trials: []Trial{{

@@ -19,7 +19,7 @@ type (
 		Target   target      `json:"target"`
 		Score    float64     `json:"score,omitempty"`
 		Findings []finding   `json:"findings"`
-		Facts    []fact      `json:"facts"`
+		Facts    []known     `json:"facts"`
 		Trials   []trial     `json:"trials"`
 		Kinds    []KindWords `json:"kinds"`
 	}
@@ -41,7 +41,7 @@ type (
 		Evidence []iikanji.Evidence `json:"evidence"` // never null
 		Remedies []iikanji.Remedy   `json:"remedies"`
 	}
-	fact struct {
+	known struct {
 		Target string          `json:"target"`
 		Topic  string          `json:"topic"`
 		Key    string          `json:"key"`
@@ -71,13 +71,13 @@ type (
 
 // Question returns the document that a proposer reads: JSON, without secrets.
 func Question(in Input) ([]byte, error) {
-	d := document{Version: Version, Score: in.Score, Findings: []finding{}, Facts: []fact{}, Trials: []trial{},
+	d := document{Version: Version, Score: in.Score, Findings: []finding{}, Facts: []known{}, Trials: []trial{},
 		Kinds: wordsOf(in.Kinds), Target: targetOf(in)}
 	for _, f := range in.Findings {
 		d.Findings = append(d.Findings, findingOf(f))
 	}
 	for _, f := range redact.Facts(useful(in.Facts)) {
-		d.Facts = append(d.Facts, fact{f.Target, f.Topic, f.Key, valueOf(f.Value)})
+		d.Facts = append(d.Facts, known{f.Target, f.Topic, f.Key, valueOf(f.Value)})
 	}
 	for _, t := range in.Trials {
 		d.Trials = append(d.Trials, trialOf(t))

@@ -4,14 +4,15 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // topics are the topics of facts that help to propose a change. Facts of other
 // topics are not sent: only what is known to be harmless is.
 var topics = map[string]bool{
-	iikanji.TopicTable: true, iikanji.TopicSize: true, iikanji.TopicDialect: true, iikanji.TopicQueryPlan: true,
-	iikanji.TopicSelectivity: true, iikanji.TopicNginx: true, iikanji.TopicVariable: true, iikanji.TopicStatus: true,
-	iikanji.TopicLimit: true, iikanji.TopicProcess: true, iikanji.TopicSysctl: true, iikanji.TopicAnswer: true, iikanji.TopicVolume: true,
+	string(fact.TopicTable): true, string(fact.TopicSize): true, string(fact.TopicDialect): true, string(fact.TopicPlan): true,
+	string(fact.TopicSelectivity): true, string(fact.TopicNginx): true, string(fact.TopicVariable): true, string(fact.TopicStatus): true,
+	string(fact.TopicLimit): true, string(fact.TopicProcess): true, string(fact.TopicSysctl): true, string(fact.TopicAnswer): true, string(fact.TopicVolume): true,
 }
 
 // variables are the prefixes of server variables and counters that concern speed.
@@ -28,7 +29,7 @@ func useful(facts []iikanji.Fact) []iikanji.Fact {
 	at := map[place]int{}
 	var out []iikanji.Fact
 	for _, f := range facts {
-		if !topics[f.Topic] || (f.Topic == iikanji.TopicVariable || f.Topic == iikanji.TopicStatus) && !aboutSpeed(f.Key) {
+		if !topics[f.Topic] || (fact.TopicVariable.Is(f) || fact.TopicStatus.Is(f)) && !aboutSpeed(f.Key) {
 			continue
 		}
 		p := place{f.Target, f.Topic, f.Key}

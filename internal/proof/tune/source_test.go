@@ -2,7 +2,6 @@ package tune_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +29,7 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/tune"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // The app of the test: an HTTP server on a unix socket, which sleeps in its handler.
@@ -218,14 +218,7 @@ func (s shown) Observe(ctx context.Context, _ load.Spec) (*diagnose.Diagnosis, [
 		return nil, nil, errors.Join(err, errors.New(strings.Join(problems, "; ")))
 	}
 	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 10, Statements: 10}
-	for _, fact := range known {
-		if fact.Topic != iikanji.TopicCode {
-			continue
-		}
-		var p iikanji.CodePlace
-		if err := json.Unmarshal([]byte(fact.Value), &p); err != nil {
-			return nil, nil, err
-		}
+	for _, p := range fact.TopicCode.In(known) {
 		f := iikanji.Finding{Code: p.Code, Where: p.File, Claim: p.What, Gain: iikanji.Range{Lo: 5, Hi: 5}}
 		for _, v := range p.Variants {
 			f.Remedies = append(f.Remedies, iikanji.Remedy{Kind: "gocode", Target: changetest.Service, Says: p.How,

@@ -52,7 +52,7 @@ func Facts(ctx context.Context, service, dir, pkg string, schema rewrite.Facts) 
 		}
 	}
 	for _, r := range routes {
-		known = append(known, fact.TopicHandler.Fact(service, r.Route, iikanji.Handler{Func: r.Func, Reaches: r.Reaches}, false))
+		known = append(known, fact.TopicHandler.Fact(service, r.Route, fact.Handler{Func: r.Func, Reaches: r.Reaches}, false))
 	}
 	return known, problems, nil
 }
@@ -81,15 +81,15 @@ func programFolders(ctx context.Context, dir, pkg string) (map[string]bool, erro
 
 // sentOf are the whole statements of the source, in the order of their places. The
 // key has the file, relative to the folder, and the line.
-func sentOf(dir string, list []rewrite.Statement) iter.Seq2[string, iikanji.SentStatement] {
-	return func(yield func(string, iikanji.SentStatement) bool) {
+func sentOf(dir string, list []rewrite.Statement) iter.Seq2[string, fact.SentStatement] {
+	return func(yield func(string, fact.SentStatement) bool) {
 		var fp slowlog.Fingerprinter
 		for _, s := range list {
 			rel, err := filepath.Rel(dir, s.File)
 			if err != nil || !filepath.IsLocal(rel) || !s.Whole {
 				continue
 			}
-			sent := iikanji.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
+			sent := fact.SentStatement{Func: s.Func, Text: s.Text, Digest: digestOf(&fp, s.Text)}
 			if s.Named {
 				sent.Digest = digestOf(&fp, sqltext.Positional(s.Text))
 			}
@@ -116,7 +116,7 @@ func digestsOf(fp *slowlog.Fingerprinter, sql string) []string {
 }
 
 // placesOf are the places of a result, and the packages that could not be read.
-func placesOf(dir string, res *rewrite.Result) (places []iikanji.CodePlace, problems []string) {
+func placesOf(dir string, res *rewrite.Result) (places []fact.CodePlace, problems []string) {
 	for _, p := range res.Problems {
 		problems = append(problems, p.Package+": "+p.Text)
 	}
@@ -127,7 +127,7 @@ func placesOf(dir string, res *rewrite.Result) (places []iikanji.CodePlace, prob
 		if err != nil || !filepath.IsLocal(rel) {
 			continue // of a module outside of the source
 		}
-		place := iikanji.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
+		place := fact.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
 			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops}
 		if h.Code == queryCache { // it serves all packages
 			place.Statements = reads

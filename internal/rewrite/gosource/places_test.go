@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
@@ -93,7 +94,7 @@ func TestFacts(t *testing.T) {
 	if err != nil || len(problems) > 0 {
 		t.Fatalf("%v, %v", problems, err)
 	}
-	i := slices.IndexFunc(known, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicCode })
+	i := slices.IndexFunc(known, func(f iikanji.Fact) bool { return fact.TopicCode.Is(f) })
 	if i < 0 || known[i].Target != "shop" || !strings.HasPrefix(known[i].Key, "APP206 main.go:") || !strings.Contains(known[i].Value, `"func":"app.page"`) {
 		t.Errorf("%+v", known)
 	}
@@ -125,7 +126,7 @@ func TestFactsOfProgram(t *testing.T) {
 	var got []string
 	for _, f := range known {
 		got = append(got, f.Topic+" "+f.Key)
-		if f.Topic == iikanji.TopicSends && (!strings.Contains(f.Value, "SELECT name FROM item") || !strings.Contains(f.Value, `"func":"show"`)) {
+		if fact.TopicSends.Is(f) && (!strings.Contains(f.Value, "SELECT name FROM item") || !strings.Contains(f.Value, `"func":"show"`)) {
 			t.Errorf("%+v", f)
 		}
 	}
@@ -170,13 +171,13 @@ func main() { router{}.Get("/` + name + `/{id}.png", show) }
 // TestSchemaOf: unique keys of whole columns count, and tables of two schemas with
 // one name do not.
 func TestSchemaOf(t *testing.T) {
-	table := func(key string, tab iikanji.Table) iikanji.Fact { return fact.TopicTable.Fact("db", key, tab, false) }
+	table := func(key string, tab catalog.Table) iikanji.Fact { return fact.TopicTable.Fact("db", key, tab, false) }
 	got := SchemaOf([]iikanji.Fact{
-		table("a.Orders", iikanji.Table{Schema: "a", Name: "Orders", Columns: []iikanji.Column{{Name: "ID", Type: "int(11)"}, {Name: "note", Type: "text", Nullable: true}},
-			Indexes: []iikanji.Index{{Unique: true, Parts: []iikanji.IndexPart{{Column: "ID"}}}, {Unique: true, Parts: []iikanji.IndexPart{{Column: "note", Prefix: 9}}},
-				{Parts: []iikanji.IndexPart{{Column: "note"}}}}}),
-		fact.TopicSize.Fact("db", "a.Orders", iikanji.TableSize{Rows: 12, Lengths: map[string]iikanji.Bytes{"note": 300}}, true),
-		table("a.t", iikanji.Table{Schema: "a", Name: "t"}), table("b.t", iikanji.Table{Schema: "b", Name: "t"}),
+		table("a.Orders", catalog.Table{Schema: "a", Name: "Orders", Columns: []catalog.Column{{Name: "ID", Type: "int(11)"}, {Name: "note", Type: "text", Nullable: true}},
+			Indexes: []catalog.Index{{Unique: true, Parts: []catalog.IndexPart{{Column: "ID"}}}, {Unique: true, Parts: []catalog.IndexPart{{Column: "note", Prefix: 9}}},
+				{Parts: []catalog.IndexPart{{Column: "note"}}}}}),
+		fact.TopicSize.Fact("db", "a.Orders", catalog.TableSize{Rows: 12, Lengths: map[string]iikanji.Bytes{"note": 300}}, true),
+		table("a.t", catalog.Table{Schema: "a", Name: "t"}), table("b.t", catalog.Table{Schema: "b", Name: "t"}),
 	})
 	o := got.Tables["orders"]
 	if len(got.Tables) != 1 || o.Rows != 12 || len(o.Unique) != 1 || o.Unique[0][0] != "id" || o.Columns["note"].MeanBytes != 300 || !o.Columns["id"].NotNull || o.Columns["note"].NotNull {
@@ -197,7 +198,7 @@ func TestOtherPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	places, _ := placesOf(dir, res)
-	if !slices.ContainsFunc(places, func(p iikanji.CodePlace) bool { return p.File == "generate/main.go" }) {
+	if !slices.ContainsFunc(places, func(p fact.CodePlace) bool { return p.File == "generate/main.go" }) {
 		t.Fatalf("the levers find nothing in the generator: %+v", places)
 	}
 	known, _, err := Facts(t.Context(), "shop", dir, "", rewrite.Facts{})

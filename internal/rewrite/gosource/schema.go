@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/rewrite"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
@@ -12,7 +13,7 @@ import (
 // tables. A table name that several schemas have with different columns is left
 // out: a statement does not show which of them it reads.
 func SchemaOf(known []iikanji.Fact) rewrite.Facts {
-	tables, sizes := map[string]iikanji.Table{}, map[string]iikanji.TableSize{}
+	tables, sizes := map[string]catalog.Table{}, map[string]catalog.TableSize{}
 	for f, t := range fact.TopicTable.In(known) {
 		tables[f.Target+" "+f.Key] = t
 	}
@@ -35,7 +36,7 @@ func SchemaOf(known []iikanji.Fact) rewrite.Facts {
 	return out
 }
 
-func tableOf(t iikanji.Table, z iikanji.TableSize) rewrite.Table {
+func tableOf(t catalog.Table, z catalog.TableSize) rewrite.Table {
 	out := rewrite.Table{Rows: z.Rows, Columns: map[string]rewrite.Column{}}
 	for _, c := range t.Columns {
 		out.Columns[strings.ToLower(c.Name)] = rewrite.Column{Type: c.Type, MeanBytes: float64(z.Lengths[c.Name]), NotNull: !c.Nullable}
@@ -50,7 +51,7 @@ func tableOf(t iikanji.Table, z iikanji.TableSize) rewrite.Table {
 
 // wholeColumns are the columns of an index; nil if it has a part that is an
 // expression or a prefix: such an index does not make the columns unique.
-func wholeColumns(ix iikanji.Index) []string {
+func wholeColumns(ix catalog.Index) []string {
 	var cols []string
 	for _, p := range ix.Parts {
 		if p.Column == "" || p.Prefix > 0 {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // Document removes secrets and the literals of statements from every string that
@@ -71,12 +72,12 @@ func special(v reflect.Value) bool {
 	}
 	switch x := v.Addr().Interface().(type) {
 	case *iikanji.Fact:
-		*x = fact(*x)
+		*x = withoutSecrets(*x)
 	case *iikanji.Profile:
 		Profile(x, true)
 		x.Notes = append([]string(nil), x.Notes...)
 		walk(reflect.ValueOf(&x.Notes).Elem())
-	case *iikanji.QueryPlan:
+	case *catalog.QueryPlan:
 		x.SQL = literals(x.SQL)
 		return false
 	case *iikanji.Remedy:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // secrets are planted into each string of a document; none may be left.
@@ -32,7 +33,7 @@ func TestDocument(t *testing.T) {
 		Finding  iikanji.Finding
 		Profile  iikanji.Profile
 		Access   iikanji.Profile
-		Plan     *iikanji.QueryPlan
+		Plan     *catalog.QueryPlan
 		List     []inner
 		Stage    iikanji.Stage
 		State    iikanji.Fingerprint
@@ -49,7 +50,7 @@ func TestDocument(t *testing.T) {
 				Query: &iikanji.SQLRow{Fingerprint: "select ? from t", Typical: iikanji.Sighting{Text: "select 'alice@example.org' from t"}}}},
 			Intake: iikanji.Intake{BadLines: []iikanji.BadLine{{Text: planted}}}},
 		Access: iikanji.Profile{Source: iikanji.Access, Rows: []iikanji.Row{{Key: "GET /u/alice@example.org"}, {Key: "GET /u/bob@example.org"}}, Slowest: []iikanji.Sighting{{Text: "/a?token=tok-Zx81Secret"}}},
-		Plan:   &iikanji.QueryPlan{SQL: `SELECT 'Alice O\'Hara'`},
+		Plan:   &catalog.QueryPlan{SQL: `SELECT 'Alice O\'Hara'`},
 		List: []inner{{Text: planted, Any: map[string]any{"a": []any{planted}}, Map: map[string]string{"k": planted}, Raw: json.RawMessage(`{"password":"Hunter2Password","n":1}`), Point: &text},
 			{Text: "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-INSERT INTO u VALUES (1,'Alice O\\'Hara');\n+\tpassword := \"Hunter2Password\"\n \tq := \"SELECT a FROM b WHERE c = 'on'\"\n"}},
 		Stage: iikanji.Kept, State: "d41d8cd98f00b204e9800998ecf8427ed41d8cd98f00b204e9800998ecf8427e", At: time.Unix(1, 0), Took: 5,

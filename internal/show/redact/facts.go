@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/show/plain"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // environment matches topics whose values are settings of the user. All of their
@@ -25,12 +26,12 @@ var environment = regexp.MustCompile(`(?i)^env`)
 func Facts(facts []iikanji.Fact) []iikanji.Fact {
 	out := make([]iikanji.Fact, len(facts))
 	for i, f := range facts {
-		out[i] = fact(f)
+		out[i] = withoutSecrets(f)
 	}
 	return out
 }
 
-func fact(f iikanji.Fact) iikanji.Fact {
+func withoutSecrets(f iikanji.Fact) iikanji.Fact {
 	f, err := f.Encoded()
 	if err != nil {
 		f.Value, f.Data = Removed, nil
@@ -43,7 +44,7 @@ func fact(f iikanji.Fact) iikanji.Fact {
 	default:
 		f.Value = Text(f.Value)
 	}
-	if f.Topic == iikanji.TopicSelectivity { // the key is a SQL condition
+	if fact.TopicSelectivity.Is(f) { // the key is a SQL condition
 		f.Key = sqlLiterals(f.Key)
 	}
 	f.Key = Text(f.Key)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // hidden is a part of every secret below; an output that contains it is a leak.
@@ -52,9 +53,9 @@ func TestSecretsRemoved(t *testing.T) {
 		"forge":                    {Topic: "limit", Key: "x", Value: "ghp_" + hidden + "0123456789abc"},
 		"random":                   {Topic: "limit", Key: "x", Value: "k " + hidden + "Zm9vYmFyQmF6UXV4MDEyMzQ1Njc4OQ=="},
 		"IDENTIFIED BY":            {Topic: "limit", Key: "x", Value: "CREATE USER x IDENTIFIED BY '" + hidden + "'"},
-		"statement":                {Topic: "plan", Key: "x", Value: tree(iikanji.QueryPlan{SQL: "INSERT INTO user (name, pw) VALUES ('a', '" + hidden + "')"})},
-		"statement, quotes within": {Topic: "plan", Key: "x", Value: tree(iikanji.QueryPlan{SQL: `SELECT 'it''s \' ` + hidden + `', "x` + hidden + `"`})},
-		"statement, cut off":       {Topic: "plan", Key: "x", Value: tree(iikanji.QueryPlan{SQL: "SELECT 1 FROM t WHERE a = '" + hidden})},
+		"statement":                {Topic: "plan", Key: "x", Value: tree(catalog.QueryPlan{SQL: "INSERT INTO user (name, pw) VALUES ('a', '" + hidden + "')"})},
+		"statement, quotes within": {Topic: "plan", Key: "x", Value: tree(catalog.QueryPlan{SQL: `SELECT 'it''s \' ` + hidden + `', "x` + hidden + `"`})},
+		"statement, cut off":       {Topic: "plan", Key: "x", Value: tree(catalog.QueryPlan{SQL: "SELECT 1 FROM t WHERE a = '" + hidden})},
 		"condition":                {Topic: "selectivity", Key: "db.t name = '" + hidden + "'", Value: "0.1"},
 		"nginx header":             {Topic: "nginx", Key: "x", Value: directive("proxy_set_header", "Authorization", "Basic "+hidden)},
 		"nginx header, two words":  {Topic: "nginx", Key: "x", Value: directive("proxy_set_header", "X-Api-Key", "a", hidden)},
@@ -105,7 +106,7 @@ func TestSecretsCopy(t *testing.T) {
 
 // TestLongTexts: a huge statement is cut.
 func TestLongTexts(t *testing.T) {
-	b, err := json.Marshal(iikanji.QueryPlan{SQL: "SELECT " + strings.Repeat("1, ", 100_000)})
+	b, err := json.Marshal(catalog.QueryPlan{SQL: "SELECT " + strings.Repeat("1, ", 100_000)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Findings is a ranked list of findings with what its report needs.
@@ -20,7 +22,7 @@ type Findings struct {
 	// Notes are shown above the table: what the seconds measure, which sensors failed.
 	Notes []string
 	// Plans by digest, for Explain.
-	QueryPlans map[string]iikanji.QueryPlan
+	QueryPlans map[string]catalog.QueryPlan
 }
 
 // Write writes the ranked findings in all formats but JSON, which the caller
@@ -189,7 +191,7 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 		if p, ok := f.QueryPlans[d]; ok && !shown[d] && len(shown) < explained {
 			shown[d] = true
 			o.queryPlan(d, p, cols)
-			if p, ok := f.QueryPlans[d+iikanji.TypicalSuffix]; ok {
+			if p, ok := f.QueryPlans[d+fact.TypicalSuffix]; ok {
 				o.queryPlan(d+", a typical one", p, cols)
 			}
 		}
@@ -202,7 +204,7 @@ func (f *Findings) explain(o *out, x iikanji.Finding, cols int) {
 }
 
 // plan writes the server's plan of a statement, one step a line.
-func (o *out) queryPlan(digest string, p iikanji.QueryPlan, cols int) {
+func (o *out) queryPlan(digest string, p catalog.QueryPlan, cols int) {
 	how := "as the server would run it"
 	if p.Ran {
 		how = "as the server ran it after the load"

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 func sampleFindings() *Findings {
@@ -25,8 +27,8 @@ func sampleFindings() *Findings {
 				Claim:    "isu_condition sends 52 rows in order and without a LIMIT, 999 times",
 				Remedies: []iikanji.Remedy{{Kind: "patch", Target: "app", Says: strings.Repeat("ask for the newest row only ", 5), Args: map[string]string{"digest": "d425546ef50630e1"}}}},
 		},
-		QueryPlans: map[string]iikanji.QueryPlan{"d425546ef50630e1": {SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'x' ORDER BY timestamp DESC", Ran: true, Sort: true,
-			Steps: []iikanji.QueryStep{{Table: "isu_condition", Access: "ALL", Rows: 8148, Loops: 1, Filtered: 2.3}}}},
+		QueryPlans: map[string]catalog.QueryPlan{"d425546ef50630e1": {SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'x' ORDER BY timestamp DESC", Ran: true, Sort: true,
+			Steps: []catalog.QueryStep{{Table: "isu_condition", Access: "ALL", Rows: 8148, Loops: 1, Filtered: 2.3}}}},
 	}
 }
 
@@ -74,7 +76,7 @@ func TestFindingsNone(t *testing.T) {
 // typical one, where it is known.
 func TestFindingsTypical(t *testing.T) {
 	f := sampleFindings()
-	f.QueryPlans["d425546ef50630e1"+iikanji.TypicalSuffix] = iikanji.QueryPlan{SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'y'", Steps: []iikanji.QueryStep{{Table: "isu_condition", Access: "ref", Key: "uuid", Rows: 17}}}
+	f.QueryPlans["d425546ef50630e1"+fact.TypicalSuffix] = catalog.QueryPlan{SQL: "SELECT * FROM isu_condition WHERE jia_isu_uuid = 'y'", Steps: []catalog.QueryStep{{Table: "isu_condition", Access: "ref", Key: "uuid", Rows: 17}}}
 	var b bytes.Buffer
 	if some, err := f.Explain(&b, "DB101", Text, 80); err != nil || !some {
 		t.Fatal(some, err)

@@ -140,8 +140,8 @@ func most(values []float64) (m float64) {
 }
 
 // settingTopics are the facts that are configuration.
-var settingTopics = []string{iikanji.TopicVariable, iikanji.TopicNginxVersion, iikanji.TopicNginxFile, iikanji.TopicTable, iikanji.TopicDirective,
-	iikanji.TopicSysctl, iikanji.TopicLimit, string(fact.TopicUnit)}
+var settingTopics = []string{string(fact.TopicVariable), string(fact.TopicNginxVersion), string(fact.TopicNginxFile), string(fact.TopicTable),
+	string(fact.TopicSysctl), string(fact.TopicLimit), string(fact.TopicUnit)}
 
 // settings are the facts of the configuration that differ.
 func settings(a, b []iikanji.Fact) (out []Setting) {

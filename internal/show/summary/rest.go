@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // priceFile is beside the last run of a measurement of the sensors' cost.
@@ -54,7 +55,7 @@ func (l *loader) rest() error {
 // versionsOf are the versions that services report.
 func versionsOf(known []iikanji.Fact) (versions []Software) {
 	for _, f := range known {
-		if f.Key == "version" && (f.Topic == iikanji.TopicVariable || f.Topic == iikanji.TopicNginxVersion) {
+		if f.Key == "version" && (fact.TopicVariable.Is(f) || fact.TopicNginxVersion.Is(f)) {
 			versions = append(versions, Software{f.Target, strings.TrimPrefix(f.Value, "nginx/")})
 		}
 	}

@@ -7,37 +7,85 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // A Topic is the topic of facts whose values have the type T. In a Fact, as in a history,
 // the value is text: JSON, or the text itself if T is a string.
 type Topic[T any] string
 
-// Topics and the types of their values. A topic that is not here has no type yet: its
-// value is decoded where it is used.
+// Topics of facts about SQL servers and SQLite files. Package facts reads them, rules derive
+// findings from them, and change/ddl plans changes with them.
 const (
-	TopicTable   Topic[iikanji.Table]     = iikanji.TopicTable
-	TopicSize    Topic[iikanji.TableSize] = iikanji.TopicSize
-	TopicDialect Topic[iikanji.Dialect]   = iikanji.TopicDialect
-	TopicPlan    Topic[iikanji.QueryPlan] = iikanji.TopicQueryPlan
+	TopicTable       Topic[catalog.Table]     = "table"       // Key schema.table
+	TopicSize        Topic[catalog.TableSize] = "size"        // Key schema.table; Moves
+	TopicDialect     Topic[catalog.Dialect]   = "dialect"     // Key "version"
+	TopicVariable    Topic[string]            = "variable"    // Key the variable's name, Value its text
+	TopicStatus      Topic[float64]           = "status"      // Key the counter's name, Value its growth over the run; Moves
+	TopicPlan        Topic[catalog.QueryPlan] = "plan"        // Key the digest, for a median example with TypicalSuffix after it; Moves
+	TopicSelectivity Topic[float64]           = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
+	TopicFileGroup   Topic[catalog.FileGroup] = "file_group"  // Key the name of the group; Moves
+	TopicValue       Topic[StoredValue]       = "value"       // Target the database, Key the route; Moves
+)
 
-	TopicFileGroup Topic[iikanji.FileGroup] = iikanji.TopicFileGroup
+// TypicalSuffix ends the Key of the fact of a query plan whose statement has a time
+// near the median of its digest. Without the suffix, the query plan is for the slowest
+// statement of the digest.
+const TypicalSuffix = " typical"
 
-	TopicCode       Topic[iikanji.CodePlace]     = iikanji.TopicCode
-	TopicHandler    Topic[iikanji.Handler]       = iikanji.TopicHandler
-	TopicHot        Topic[iikanji.HotFunction]   = iikanji.TopicHot
-	TopicSends      Topic[iikanji.SentStatement] = iikanji.TopicSends
-	TopicQueryCache Topic[iikanji.QueryCache]    = iikanji.TopicQueryCache
+// SelectivityKey is the Key of a selectivity fact: the share of the rows of a
+// table that satisfy a predicate, both as text.
+func SelectivityKey(schema, table, predicate string) string {
+	return strings.ToLower(schema+"."+table) + " " + predicate
+}
 
-	TopicListen     Topic[iikanji.Listener]    = iikanji.TopicListen
-	TopicConnection Topic[iikanji.Connections] = iikanji.TopicConnection
-	TopicAnswer     Topic[iikanji.Answer]      = iikanji.TopicAnswer
-	TopicAgent      Topic[iikanji.AgentUse]    = iikanji.TopicAgent
-	TopicValue      Topic[iikanji.StoredValue] = iikanji.TopicValue
-	TopicSeries     Topic[iikanji.Series]      = iikanji.TopicSeries
-	TopicKept       Topic[iikanji.KeptPages]   = iikanji.TopicKept
+// Topics of facts about the source of an app. Target is the app.
+const (
+	TopicCode       Topic[CodePlace]     = "code"        // Key as in "APP203 main.go:12 list"
+	TopicHandler    Topic[Handler]       = "handler"     // Key the route as registered, as in "GET /a/:id"
+	TopicHot        Topic[HotFunction]   = "hot"         // Key the function; Moves
+	TopicSends      Topic[SentStatement] = "sends"       // Key as in "main.go:12"
+	TopicQueryCache Topic[QueryCache]    = "query_cache" // Key ""; Moves
+)
+
+// Topics of facts about processes and sockets. Target is the service.
+const (
+	TopicLimit      Topic[string]      = "limit"      // Key as in "nofile", Value the soft limit, "unlimited" for none
+	TopicProcess    Topic[float64]     = "process"    // Key "cores" or "gomaxprocs"
+	TopicSysctl     Topic[string]      = "sysctl"     // Key as in "net.core.somaxconn", Value its text
+	TopicListen     Topic[Listener]    = "listen"     // Key address:port; Moves
+	TopicConnection Topic[Connections] = "connection" // Target the client service, Key the service that it connects to; Moves
+	TopicVolume     Topic[int64]       = "volume"     // Key the log's kind, Value bytes written during the load; Moves
+)
+
+// Topics of facts about caches, a Redis or a memcached: Key the name that the server uses,
+// Value the growth of a counter over the run, or a limit or size at its end; Moves.
+const (
+	TopicCacheCounter Topic[float64] = "cache_counter"
+	TopicCacheSetting Topic[string]  = "cache_setting"
+)
+
+// Topics of facts about the configuration of web servers.
+const (
+	TopicNginx        Topic[*nginx.Config] = "nginx"         // Key the path of the main file. In JSON, each include is replaced by the content of its files
+	TopicNginxFile    Topic[string]        = "nginx_file"    // Key the path of one file of it, Value its text, byte for byte
+	TopicNginxVersion Topic[string]        = "nginx_version" // Value the name and version that a program prints, as in "nginx/1.22.1"
+)
+
+// Topics of facts about the answers of web servers. Target is the web server; all move.
+const (
+	TopicHTTPStatus Topic[int64]     = "http_status" // Key as in "499 GET /api/trend", Value a count
+	TopicAnswer     Topic[Answer]    = "answer"      // Key the route
+	TopicSeries     Topic[Series]    = "series"      // Key the route
+	TopicKept       Topic[KeptPages] = "kept"        // Key the folder of the generations
+	TopicAgent      Topic[AgentUse]  = "agent"       // of requests that were not refused: Key the User-Agent, "" for the sum over all
+	// The requests that made the data anew before the load, and that were answered with
+	// status 200: Key method and path, Value their number.
+	TopicReset Topic[int64] = "reset"
 )
 
 // A typed is a topic of any type.
@@ -48,8 +96,10 @@ type typed interface {
 
 // typedTopics are all topics with a type.
 func typedTopics() []typed {
-	return []typed{TopicTable, TopicSize, TopicDialect, TopicPlan, TopicFileGroup, TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache,
-		TopicListen, TopicConnection, TopicAnswer, TopicAgent, TopicValue, TopicSeries, TopicKept,
+	return []typed{TopicTable, TopicSize, TopicDialect, TopicVariable, TopicStatus, TopicPlan, TopicSelectivity, TopicFileGroup, TopicValue,
+		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache,
+		TopicLimit, TopicProcess, TopicSysctl, TopicListen, TopicConnection, TopicVolume, TopicCacheCounter, TopicCacheSetting,
+		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset,
 		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers}
 }
 

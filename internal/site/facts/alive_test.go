@@ -7,8 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestAlive: candidates prove that an answer is the same for all if their sessions are
@@ -45,7 +45,7 @@ func TestAlive(t *testing.T) {
 			t.Fatalf("%s: %d facts, %v", name, len(fs), err)
 		}
 		for _, f := range fs {
-			var a iikanji.Answer
+			var a fact.Answer
 			if err := json.Unmarshal([]byte(f.Value), &a); err != nil {
 				t.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
@@ -21,7 +22,7 @@ func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]i
 	out := []iikanji.Fact{fact.TopicDialect.Fact(target, "version", s.dialect, false)}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !moving[name] {
-			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicVariable, Key: name, Value: vars[name]})
+			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicVariable), Key: name, Value: vars[name]})
 		}
 	}
 	var tables []SizedTable
@@ -58,14 +59,14 @@ func TableFacts(target string, t SizedTable) []iikanji.Fact {
 func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, p := range slices.Sorted(maps.Keys(shares)) {
-		out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicSelectivity, Key: iikanji.SelectivityKey(t.Schema, t.Name, p),
+		out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicSelectivity), Key: fact.SelectivityKey(t.Schema, t.Name, p),
 			Value: strconv.FormatFloat(shares[p], 'g', 6, 64), Moves: true})
 	}
 	return out
 }
 
 // QueryPlanFact is the fact of a query plan of one digest.
-func QueryPlanFact(target, digest string, p iikanji.QueryPlan) iikanji.Fact {
+func QueryPlanFact(target, digest string, p catalog.QueryPlan) iikanji.Fact {
 	return fact.TopicPlan.Fact(target, digest, p, true)
 }
 
@@ -77,7 +78,7 @@ func StatusFacts(target string, before, after map[string]string) []iikanji.Fact 
 		b, err1 := strconv.ParseFloat(before[name], 64)
 		a, err2 := strconv.ParseFloat(after[name], 64)
 		if err1 == nil && err2 == nil && a > b {
-			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicStatus, Key: name, Value: strconv.FormatFloat(a-b, 'f', -1, 64), Moves: true})
+			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicStatus), Key: name, Value: strconv.FormatFloat(a-b, 'f', -1, 64), Moves: true})
 		}
 	}
 	return out

@@ -130,7 +130,7 @@ func unchanged(ctx context.Context, client *http.Client, base, url, etag string)
 
 // An asked is one answer with its body.
 type asked struct {
-	iikanji.Answer
+	fact.Answer
 	body []byte
 	etag string
 }
@@ -159,7 +159,7 @@ func askWith(ctx context.Context, client *http.Client, base, url string, set fun
 		return nil, err
 	}
 	defer r.Body.Close()
-	a := &asked{etag: r.Header.Get("ETag"), Answer: iikanji.Answer{URL: url, Host: req.URL.Host, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
+	a := &asked{etag: r.Header.Get("ETag"), Answer: fact.Answer{URL: url, Host: req.URL.Host, Status: r.StatusCode, Encoding: r.Header.Get("Content-Encoding"), ETag: r.Header.Get("ETag") != "",
 		LastModified: r.Header.Get("Last-Modified") != "", Expires: r.Header.Get("Expires") != "", Cookie: len(r.Header["Set-Cookie"]) > 0,
 		CacheControl: strings.Join(r.Header["Cache-Control"], ", "), Vary: strings.Join(r.Header["Vary"], ", ")}}
 	a.Type, _, _ = mime.ParseMediaType(r.Header.Get("Content-Type"))
@@ -192,6 +192,6 @@ func packed(body []byte) iikanji.Bytes {
 }
 
 // SeriesFact is the fact of the sizes of the answers of a route.
-func SeriesFact(target, route string, s iikanji.Series) iikanji.Fact {
+func SeriesFact(target, route string, s fact.Series) iikanji.Fact {
 	return fact.TopicSeries.Fact(target, route, s, true)
 }

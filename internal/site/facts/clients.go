@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // ClientsOf counts the current connections of services of a host to the server. A
@@ -15,7 +15,7 @@ import (
 // for TCP, the socket with the port in the server's process list; for the unix
 // socket, the peer of a socket with that path. A service without connections is
 // not in the result.
-func (s *Server) ClientsOf(ctx context.Context, h host.Host, socket string, services map[string][]int) (map[string]iikanji.Connections, error) {
+func (s *Server) ClientsOf(ctx context.Context, h host.Host, socket string, services map[string][]int) (map[string]fact.Connections, error) {
 	owner, err := hoststat.Owners(h, services)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Server) ClientsOf(ctx context.Context, h host.Host, socket string, serv
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]iikanji.Connections{}
+	out := map[string]fact.Connections{}
 	if len(ports) > 0 {
 		all, err := hoststat.Established(h)
 		if err != nil {
@@ -33,14 +33,14 @@ func (s *Server) ClientsOf(ctx context.Context, h host.Host, socket string, serv
 		for _, c := range all {
 			name, ok := owner[c.Inode]
 			if ok && ports[portPair{c.Local.Port(), c.Remote.Port()}] {
-				out[name] = iikanji.Connections{TCP: out[name].TCP + 1}
+				out[name] = fact.Connections{TCP: out[name].TCP + 1}
 			}
 		}
 	}
 	clients, err := hoststat.UnixClients(h, socket)
 	for _, inode := range clients {
 		if name, ok := owner[inode]; ok {
-			out[name] = iikanji.Connections{TCP: out[name].TCP, Unix: out[name].Unix + 1}
+			out[name] = fact.Connections{TCP: out[name].TCP, Unix: out[name].Unix + 1}
 		}
 	}
 	return out, err

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestEveryone: an answer counts as the same for all only if no client of the run
@@ -72,7 +72,7 @@ func TestEveryone(t *testing.T) {
 		t.Fatalf("%d facts, %v", len(fs), err)
 	}
 	for _, f := range fs {
-		var a iikanji.Answer
+		var a fact.Answer
 		if err := json.Unmarshal([]byte(f.Value), &a); err != nil {
 			t.Fatal(err)
 		}

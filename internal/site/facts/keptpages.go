@@ -47,7 +47,7 @@ func KeptPages(h host.Host, service string, conf *nginx.Config) ([]iikanji.Fact,
 }
 
 // learned reads what an app noted in a folder; nil if it has computed no page twice yet.
-func learned(h host.Host, folder string) (*iikanji.KeptPages, error) {
+func learned(h host.Host, folder string) (*fact.KeptPages, error) {
 	path := filepath.Join(folder, learnedFile)
 	info, err := h.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,7 +60,7 @@ func learned(h host.Host, folder string) (*iikanji.KeptPages, error) {
 	if err == nil {
 		text, err = h.Read(path)
 	}
-	var k iikanji.KeptPages
+	var k fact.KeptPages
 	if err == nil {
 		err = json.Unmarshal(text, &k)
 	}
@@ -110,7 +110,7 @@ func StalePages(known []iikanji.Fact) []string {
 	return out
 }
 
-func staleOf(k iikanji.KeptPages) (out []string) {
+func staleOf(k fact.KeptPages) (out []string) {
 	for _, s := range k.Stale {
 		out = append(out, fmt.Sprintf("fault: the kept page %.200s changed after %.200s and was not dropped: clients got an old answer; the app drops all pages at each write since", s.Page, s.Write))
 	}

@@ -24,15 +24,15 @@ func LimitFacts(h host.Host, service string, pid int) ([]iikanji.Fact, error) {
 	}
 	var out []iikanji.Fact
 	for _, l := range limits {
-		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicLimit, Key: l.Name, Value: l.Soft})
+		out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicLimit), Key: l.Name, Value: l.Soft})
 	}
 	if n := coresOf(h, pid); n > 0 {
-		out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "cores", Value: strconv.FormatFloat(n, 'g', 4, 64)})
+		out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicProcess), Key: "cores", Value: strconv.FormatFloat(n, 'g', 4, 64)})
 	}
 	if env, err := hostproc.Env(h, pid); err == nil {
 		for _, kv := range env {
 			if v, ok := strings.CutPrefix(kv, "GOMAXPROCS="); ok {
-				out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicProcess, Key: "gomaxprocs", Value: v})
+				out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicProcess), Key: "gomaxprocs", Value: v})
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func SysctlFacts(h host.Host, target string) []iikanji.Fact {
 	for _, name := range sysctls {
 		text, err := h.Read(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")))
 		if err == nil {
-			out = append(out, iikanji.Fact{Target: target, Topic: iikanji.TopicSysctl, Key: name, Value: strings.Join(strings.Fields(string(text)), " ")})
+			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicSysctl), Key: name, Value: strings.Join(strings.Fields(string(text)), " ")})
 		}
 	}
 	return out
@@ -145,10 +145,10 @@ func Busiest(h host.Host, roots []int) int {
 
 // Clients counts the current connections to the server, without those of the
 // user of this connection.
-func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {
+func (s *Server) Clients(ctx context.Context) (fact.Connections, error) {
 	rows, err := s.rows(ctx, "SELECT host, COUNT(*) AS n FROM information_schema.processlist"+
 		" WHERE command NOT IN ('Daemon', 'Binlog Dump') AND user NOT IN ('system user', 'event_scheduler', SUBSTRING_INDEX(USER(), '@', 1)) GROUP BY host")
-	var c iikanji.Connections
+	var c fact.Connections
 	if err != nil {
 		return c, err
 	}
@@ -167,6 +167,6 @@ func (s *Server) Clients(ctx context.Context) (iikanji.Connections, error) {
 }
 
 // ConnectionFact is the fact of how one service was connected to another.
-func ConnectionFact(from, to string, c iikanji.Connections) iikanji.Fact {
+func ConnectionFact(from, to string, c fact.Connections) iikanji.Fact {
 	return fact.TopicConnection.Fact(from, to, c, true)
 }

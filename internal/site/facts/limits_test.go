@@ -16,6 +16,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
@@ -39,8 +40,8 @@ func TestLimitFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var files, cores float64
-	value(t, fs, iikanji.TopicLimit, "nofile", &files)
-	value(t, fs, iikanji.TopicProcess, "cores", &cores)
+	value(t, fs, string(fact.TopicLimit), "nofile", &files)
+	value(t, fs, string(fact.TopicProcess), "cores", &cores)
 	if files < 10 || cores <= 0 {
 		t.Errorf("%v files, %v cores", files, cores)
 	}
@@ -69,8 +70,8 @@ func TestListenFacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var got iikanji.Listener
-	value(t, fs, iikanji.TopicListen, l.Addr().String(), &got)
+	var got fact.Listener
+	value(t, fs, string(fact.TopicListen), l.Addr().String(), &got)
 	if got.Waiting != 1 || got.Backlog < 1 {
 		t.Errorf("%+v", got)
 	}
@@ -112,11 +113,11 @@ func TestAnswerFacts(t *testing.T) {
 	if err != nil || len(fs) != 4 {
 		t.Fatalf("%v, %v", fs, err)
 	}
-	var text, counts, kept, elsewhere iikanji.Answer
-	value(t, fs, iikanji.TopicAnswer, "GET /kept", &kept)
-	value(t, fs, iikanji.TopicAnswer, "GET /text", &text)
-	value(t, fs, iikanji.TopicAnswer, "GET /counts", &counts)
-	value(t, fs, iikanji.TopicAnswer, "GET /elsewhere", &elsewhere)
+	var text, counts, kept, elsewhere fact.Answer
+	value(t, fs, string(fact.TopicAnswer), "GET /kept", &kept)
+	value(t, fs, string(fact.TopicAnswer), "GET /text", &text)
+	value(t, fs, string(fact.TopicAnswer), "GET /counts", &counts)
+	value(t, fs, string(fact.TopicAnswer), "GET /elsewhere", &elsewhere)
 	if text.Status != 200 || text.Type != "application/json" || text.Bytes != 14000 || text.Packed == 0 || text.Packed > 1000 || !text.Same || text.Cookie || text.CacheControl != "no-store" || text.URL != "/text?x=1" {
 		t.Errorf("%+v", text)
 	}

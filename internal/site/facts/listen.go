@@ -23,7 +23,7 @@ func ListenFacts(h host.Host, services map[string][]int) ([]iikanji.Fact, error)
 	var out []iikanji.Fact
 	for _, l := range list {
 		if name, ok := owner[l.Inode]; ok && l.Backlog >= 0 {
-			out = append(out, fact.TopicListen.Fact(name, l.Local.String(), iikanji.Listener{Waiting: l.Waiting, Backlog: l.Backlog}, true))
+			out = append(out, fact.TopicListen.Fact(name, l.Local.String(), fact.Listener{Waiting: l.Waiting, Backlog: l.Backlog}, true))
 		}
 	}
 	return out, nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const mainConf = `# a comment; with { signs }
@@ -114,12 +115,12 @@ func again(t *testing.T, f iikanji.Fact) *nginx.Config {
 func TestNginxFacts(t *testing.T) {
 	dump := "# configuration file /etc/nginx.conf:\n" + mainConf + "\n# configuration file /etc/conf.d/site.conf:\n" + siteConf + "\n"
 	fs, err := NginxFacts("nginx", dump)
-	if err != nil || len(fs) != 3 || fs[0].Topic != iikanji.TopicNginx {
+	if err != nil || len(fs) != 3 || !fact.TopicNginx.Is(fs[0]) {
 		t.Fatal(fs, err)
 	}
 	text := map[string]string{}
 	for _, f := range fs[1:] {
-		if f.Topic != iikanji.TopicNginxFile {
+		if !fact.TopicNginxFile.Is(f) {
 			t.Errorf("%+v", f)
 		}
 		text[f.Key] = f.Value
@@ -151,7 +152,7 @@ func TestNginxVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := NginxVersionFact("nginx", string(out))
-	if err != nil || !regexp.MustCompile(`^\w+/\d+\.\d+\.\d+$`).MatchString(f.Value) || f.Topic != iikanji.TopicNginxVersion {
+	if err != nil || !regexp.MustCompile(`^\w+/\d+\.\d+\.\d+$`).MatchString(f.Value) || !fact.TopicNginxVersion.Is(f) {
 		t.Errorf("%+v, %v", f, err)
 	}
 	if f, err = NginxVersionFact("nginx", "nginx: [warn] x\nnginx version: nginx/1.18.0 (Ubuntu)\n"); err != nil || f.Value != "nginx/1.18.0" {

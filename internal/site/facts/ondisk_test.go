@@ -10,9 +10,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestAnswersOnDisk requests answers of a server with its own working directory.
@@ -76,8 +76,8 @@ func TestAnswersOnDisk(t *testing.T) {
 		t.Fatalf("%d facts, %v", len(fs), err)
 	}
 	for url, file := range want {
-		var a iikanji.Answer
-		value(t, fs, iikanji.TopicAnswer, "GET "+url, &a)
+		var a fact.Answer
+		value(t, fs, string(fact.TopicAnswer), "GET "+url, &a)
 		if file != "" {
 			file = filepath.Join(dir, file)
 		}

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // Explain reads the server's query plan for a statement without running it. The plan of
 // a write is that of its [Reading].
-func (s *Server) Explain(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+func (s *Server) Explain(ctx context.Context, sql string) (catalog.QueryPlan, error) {
 	return s.queryPlan(ctx, "EXPLAIN FORMAT=JSON ", sql)
 }
 
@@ -22,7 +22,7 @@ func (s *Server) Explain(ctx context.Context, sql string) (iikanji.QueryPlan, er
 // reads its query plan with measured numbers: by ANALYZE FORMAT=JSON of MariaDB, or
 // EXPLAIN ANALYZE of MySQL from 8.0.21. It only explains the statement on older
 // servers, if it is not a SELECT, or if it has a time limit of its own.
-func (s *Server) Analyze(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+func (s *Server) Analyze(ctx context.Context, sql string) (catalog.QueryPlan, error) {
 	switch {
 	case !isSelect(sql) || endless(sql):
 		return s.Explain(ctx, sql)
@@ -42,18 +42,18 @@ func (s *Server) Use(ctx context.Context, schema string) error {
 	return nil
 }
 
-func (s *Server) queryPlan(ctx context.Context, how, sql string) (iikanji.QueryPlan, error) {
+func (s *Server) queryPlan(ctx context.Context, how, sql string) (catalog.QueryPlan, error) {
 	reading, err := Reading(sql)
 	if err != nil {
-		return iikanji.QueryPlan{}, err
+		return catalog.QueryPlan{}, err
 	}
 	var text string
 	if err := s.conn.QueryRowContext(ctx, how+reading).Scan(&text); err != nil {
-		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
+		return catalog.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
 	}
 	p, err := ParseQueryPlan([]byte(text))
 	if err != nil {
-		return iikanji.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
+		return catalog.QueryPlan{}, fmt.Errorf("explaining %.80s: %w", reading, err)
 	}
 	p.SQL, p.Ran = sql, strings.HasPrefix(how, "ANALYZE")
 	if reading != sql && !isSelect(sql) {
@@ -181,18 +181,18 @@ func isSelect(sql string) bool {
 // ParseQueryPlan parses EXPLAIN or ANALYZE FORMAT=JSON of MariaDB and MySQL. The nesting
 // of tables differs between versions, so every object under the key "table" that
 // has an access type counts as a table.
-func ParseQueryPlan(text []byte) (iikanji.QueryPlan, error) {
+func ParseQueryPlan(text []byte) (catalog.QueryPlan, error) {
 	var tree any
 	if err := json.Unmarshal(text, &tree); err != nil {
-		return iikanji.QueryPlan{}, fmt.Errorf("reading a query plan: %w", err)
+		return catalog.QueryPlan{}, fmt.Errorf("reading a query plan: %w", err)
 	}
-	var p iikanji.QueryPlan
+	var p catalog.QueryPlan
 	walkQueryPlan(tree, "", &p)
 	return p, nil
 }
 
 // walkQueryPlan visits the tree in a fixed order.
-func walkQueryPlan(node any, key string, p *iikanji.QueryPlan) {
+func walkQueryPlan(node any, key string, p *catalog.QueryPlan) {
 	switch n := node.(type) {
 	case []any:
 		for _, x := range n {
@@ -222,8 +222,8 @@ func walkQueryPlan(node any, key string, p *iikanji.QueryPlan) {
 	}
 }
 
-func queryStep(n map[string]any) iikanji.QueryStep {
-	s := iikanji.QueryStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
+func queryStep(n map[string]any) catalog.QueryStep {
+	s := catalog.QueryStep{Table: str(n["table_name"]), Access: str(n["access_type"]), Key: str(n["key"]), Loops: num(n["r_loops"])}
 	s.KeyParts, s.Possible = strs(n["used_key_parts"]), strs(n["possible_keys"])
 	for _, k := range []string{"r_rows", "rows", "rows_examined_per_scan"} {
 		if v, ok := n[k]; ok && v != nil {

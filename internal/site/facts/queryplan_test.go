@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 func TestReading(t *testing.T) {
@@ -108,7 +108,7 @@ func TestParseTree(t *testing.T) {
 	if !slices.Equal(mets, want) {
 		t.Errorf("%+v, want %+v", mets, want)
 	}
-	p := iikanji.QueryPlan{Steps: []iikanji.QueryStep{{Table: "c", Access: "const", Key: "PRIMARY", Rows: 1}, {Table: "p", Access: "ALL", Rows: 15400}, {Table: "u", Access: "eq_ref", Key: "PRIMARY", Rows: 1}}}
+	p := catalog.QueryPlan{Steps: []catalog.QueryStep{{Table: "c", Access: "const", Key: "PRIMARY", Rows: 1}, {Table: "p", Access: "ALL", Rows: 15400}, {Table: "u", Access: "eq_ref", Key: "PRIMARY", Rows: 1}}}
 	meet(&p, mets)
 	if c, p, u := p.Steps[0], p.Steps[1], p.Steps[2]; c.Foreseen != 0 || p.Rows != 16044 || p.Foreseen != 15400 || u.Rows != 0.5 || u.Loops != 6.96e6 {
 		t.Errorf("%+v", p)

@@ -8,12 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // analyzeTree runs a SELECT by MySQL's EXPLAIN ANALYZE, which prints the measured
 // numbers as a tree of text, and adds these numbers to the steps of EXPLAIN.
-func (s *Server) analyzeTree(ctx context.Context, sql string) (iikanji.QueryPlan, error) {
+func (s *Server) analyzeTree(ctx context.Context, sql string) (catalog.QueryPlan, error) {
 	p, err := s.Explain(ctx, sql)
 	if err != nil {
 		return p, err
@@ -65,7 +65,7 @@ func ParseTree(text string) []Met {
 // meet sets the steps of a query plan to the measured numbers of the accesses to their
 // tables. Each access is used once. Constant tables are read during planning and
 // are not in the tree, so their steps keep the estimates.
-func meet(p *iikanji.QueryPlan, mets []Met) {
+func meet(p *catalog.QueryPlan, mets []Met) {
 	p.Ran = true
 	mets = slices.Clone(mets)
 	for i := range p.Steps {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
@@ -73,7 +74,7 @@ func (s *Server) lengths(ctx context.Context, t *SizedTable, columns []string) e
 
 // primary are the columns of the primary key, quoted; none if it has a part that is a
 // prefix or an expression.
-func primary(t iikanji.Table) []string {
+func primary(t catalog.Table) []string {
 	for _, ix := range t.Indexes {
 		if !ix.Primary {
 			continue
@@ -142,7 +143,7 @@ func (s *Server) Distinct(ctx context.Context, t *SizedTable, columns []string) 
 func (t *SizedTable) hold(column string) {
 	n, known := t.Size.Distinct[column]
 	_, held := t.Size.Held[column]
-	if !known || held || !slices.ContainsFunc(t.Indexes, func(ix iikanji.Index) bool { return ix.Parts[0].Column == column }) {
+	if !known || held || !slices.ContainsFunc(t.Indexes, func(ix catalog.Index) bool { return ix.Parts[0].Column == column }) {
 		return
 	}
 	if t.Size.Held == nil {
@@ -229,11 +230,11 @@ func (s *Server) numbers(ctx context.Context, query string, n int) ([]float64, e
 	return out, nil
 }
 
-func column(t iikanji.Table, name string) (iikanji.Column, bool) {
+func column(t catalog.Table, name string) (catalog.Column, bool) {
 	for _, c := range t.Columns {
 		if strings.EqualFold(c.Name, name) {
 			return c, true
 		}
 	}
-	return iikanji.Column{}, false
+	return catalog.Column{}, false
 }

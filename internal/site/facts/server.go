@@ -11,14 +11,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // A Server is one read-only connection to an SQL server. It is not safe for
 // use by several goroutines at once.
 type Server struct {
 	conn    *sql.Conn
-	dialect iikanji.Dialect
+	dialect catalog.Dialect
 }
 
 // Connect takes a connection from the pool and makes it read-only. The server ends
@@ -74,19 +74,19 @@ func (s *Server) Close() error {
 }
 
 // Dialect is the product and version of the server.
-func (s *Server) Dialect() iikanji.Dialect { return s.dialect }
+func (s *Server) Dialect() catalog.Dialect { return s.dialect }
 
 var versionPattern = regexp.MustCompile(`^(?:5\.5\.5-)?(\d+)\.(\d+)\.(\d+)`)
 
 // ParseVersion parses the result of SELECT VERSION(), as "10.11.6-MariaDB-1" or
 // "8.0.36-0ubuntu0.22.04.1". It skips the prefix 5.5.5-, which MariaDB adds for old
 // replicas.
-func ParseVersion(v string) (iikanji.Dialect, error) {
+func ParseVersion(v string) (catalog.Dialect, error) {
 	m := versionPattern.FindStringSubmatch(v)
 	if m == nil {
-		return iikanji.Dialect{}, fmt.Errorf("reading the server's version: %q is none", v)
+		return catalog.Dialect{}, fmt.Errorf("reading the server's version: %q is none", v)
 	}
-	d := iikanji.Dialect{Product: "mysql"}
+	d := catalog.Dialect{Product: "mysql"}
 	if strings.Contains(strings.ToLower(v), "mariadb") {
 		d.Product = "mariadb"
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 	"github.com/iikanji/iikanji/internal/site/fact"
@@ -15,7 +16,7 @@ import (
 
 // SQLite is the SQLite files of a service.
 type SQLite struct {
-	Dialect iikanji.Dialect
+	Dialect catalog.Dialect
 	Groups  []sqlitefile.Group
 	Tables  []SizedTable // of all groups, as the largest file of each has them
 	// Unread are the files that could not be read, with the reasons.
@@ -67,7 +68,7 @@ func (s *SQLite) size(ctx context.Context, g sqlitefile.Group) error {
 			if err != nil {
 				return err
 			}
-			z := SizedTable{Table: t, Size: iikanji.TableSize{Rows: rows, Data: sizes[t.Name], Distinct: map[string]float64{}}}
+			z := SizedTable{Table: t, Size: catalog.TableSize{Rows: rows, Data: sizes[t.Name], Distinct: map[string]float64{}}}
 			for _, ix := range t.Indexes {
 				z.Size.Index += sizes[ix.Name]
 			}
@@ -82,7 +83,7 @@ func (s *SQLite) Facts(target string) []iikanji.Fact {
 	out := []iikanji.Fact{fact.TopicDialect.Fact(target, "version", s.Dialect, false)}
 	for _, g := range s.Groups {
 		large := g.Largest()
-		v := iikanji.FileGroup{Files: len(g.Files), Size: g.Size(), PageSize: large.PageSize, Largest: large.Path, LargeAs: large.Size}
+		v := catalog.FileGroup{Files: len(g.Files), Size: g.Size(), PageSize: large.PageSize, Largest: large.Path, LargeAs: large.Size}
 		for _, f := range g.Files {
 			if f.WAL {
 				v.WAL++
@@ -121,13 +122,13 @@ func (s *SQLite) Count(ctx context.Context, schema, table string, columns, predi
 
 // Explain reads the query plan of a statement in the largest file of the group that it
 // was sent to: of a named one, or of the first one whose tables it can use.
-func (s *SQLite) Explain(ctx context.Context, group, sql string) (iikanji.QueryPlan, error) {
+func (s *SQLite) Explain(ctx context.Context, group, sql string) (catalog.QueryPlan, error) {
 	err := fmt.Errorf("planning %.60s: no group of files %q", sql, group)
 	for _, g := range s.Groups {
 		if group != "" && !strings.EqualFold(group, g.Name) {
 			continue
 		}
-		var p iikanji.QueryPlan
+		var p catalog.QueryPlan
 		if err = with(ctx, g, func(ctx context.Context, r *sqlitefile.Reader) (err error) {
 			p, err = r.Explain(ctx, sql)
 			return err
@@ -135,7 +136,7 @@ func (s *SQLite) Explain(ctx context.Context, group, sql string) (iikanji.QueryP
 			return p, nil
 		}
 	}
-	return iikanji.QueryPlan{}, err
+	return catalog.QueryPlan{}, err
 }
 
 // GroupOf is the name of the group of a file; "" if no group has it. The file is given by

@@ -9,12 +9,13 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // A SizedTable is a table with the data that changes by itself.
 type SizedTable struct {
-	iikanji.Table
-	Size iikanji.TableSize
+	catalog.Table
+	Size catalog.TableSize
 
 	ranges string // the FROM item of a sample by ranges of the primary key, "" without
 }
@@ -33,8 +34,8 @@ func (s *Server) Tables(ctx context.Context, schema string) ([]SizedTable, error
 	for _, r := range rows {
 		at[r["table_name"]] = len(out)
 		out = append(out, SizedTable{
-			Table: iikanji.Table{Schema: schema, Name: r["table_name"], Engine: r["engine"]},
-			Size: iikanji.TableSize{Rows: number(r["table_rows"]), Data: iikanji.Bytes(number(r["data_length"])),
+			Table: catalog.Table{Schema: schema, Name: r["table_name"], Engine: r["engine"]},
+			Size: catalog.TableSize{Rows: number(r["table_rows"]), Data: iikanji.Bytes(number(r["data_length"])),
 				Index: iikanji.Bytes(number(r["index_length"])), Distinct: map[string]float64{}},
 		})
 	}
@@ -64,7 +65,7 @@ func (s *Server) columns(ctx context.Context, schema string, find func(string) *
 		if t == nil {
 			continue
 		}
-		c := iikanji.Column{
+		c := catalog.Column{
 			Name: r["column_name"], Type: strings.ToLower(r["column_type"]), Nullable: r["is_nullable"] == "YES",
 			Collation: r["collation_name"], Auto: strings.Contains(r["extra"], "auto_increment"),
 			Generated: strings.Contains(strings.ToUpper(r["extra"]), "GENERATED") && !strings.Contains(strings.ToUpper(r["extra"]), "DEFAULT_GENERATED"),
@@ -89,7 +90,7 @@ var fixedWidths = map[string]iikanji.Bytes{
 }
 
 // width is the largest number of bytes of a column in an index entry, 0 for long types.
-func width(c iikanji.Column, kind string, octets int64) iikanji.Bytes {
+func width(c catalog.Column, kind string, octets int64) iikanji.Bytes {
 	if c.Long() || c.Spatial() {
 		return 0
 	}
@@ -125,7 +126,7 @@ func (s *Server) indexes(ctx context.Context, schema string, find func(string) *
 // cardinality is not used for any column.
 func (t *SizedTable) indexPart(r map[string]string) {
 	if r["seq_in_index"] == "1" {
-		t.Indexes = append(t.Indexes, iikanji.Index{
+		t.Indexes = append(t.Indexes, catalog.Index{
 			Name: r["index_name"], Kind: strings.ToLower(r["index_type"]), Unique: r["non_unique"] == "0",
 			Primary: r["index_name"] == "PRIMARY", Hidden: r["ignored"] == "YES" || r["is_visible"] == "NO",
 		})
@@ -134,7 +135,7 @@ func (t *SizedTable) indexPart(r map[string]string) {
 		}
 	}
 	ix := &t.Indexes[len(t.Indexes)-1]
-	ix.Parts = append(ix.Parts, iikanji.IndexPart{Column: r["column_name"], Desc: r["collation"] == "D", Prefix: prefix(ix.Kind, r["sub_part"])})
+	ix.Parts = append(ix.Parts, catalog.IndexPart{Column: r["column_name"], Desc: r["collation"] == "D", Prefix: prefix(ix.Kind, r["sub_part"])})
 }
 
 // prefix reads SUB_PART. For spatial indexes MariaDB reports 32, which has no meaning.
@@ -162,7 +163,7 @@ func (s *Server) links(ctx context.Context, schema string, find func(string) *Si
 			if other := r["referenced_table_schema"]; other != schema {
 				to = other + "." + to
 			}
-			t.Links = append(t.Links, iikanji.Link{Name: r["constraint_name"], Table: to})
+			t.Links = append(t.Links, catalog.Link{Name: r["constraint_name"], Table: to})
 		}
 		l := &t.Links[len(t.Links)-1]
 		l.Columns = append(l.Columns, r["column_name"])

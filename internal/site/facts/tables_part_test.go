@@ -3,13 +3,13 @@ package facts
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // TestIndexPartExpression reads rows in the form of MySQL 8 for
 // KEY lower_email ((lower(email)), id): COLUMN_NAME is NULL.
 func TestIndexPartExpression(t *testing.T) {
-	tab := SizedTable{Size: iikanji.TableSize{Distinct: map[string]float64{}}}
+	tab := SizedTable{Size: catalog.TableSize{Distinct: map[string]float64{}}}
 	row := map[string]string{"index_name": "lower_email", "index_type": "BTREE", "non_unique": "1", "collation": "A", "is_visible": "YES"}
 	for seq, more := range []map[string]string{
 		{"seq_in_index": "1", "column_name": "", "expression": "lower(`email`)", "cardinality": "900"},

@@ -7,8 +7,8 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestNameAndTLS: a server that answers by the name of the site only, over TLS with a
@@ -28,7 +28,7 @@ func TestNameAndTLS(t *testing.T) {
 		if err != nil || len(fs) != 1 {
 			t.Fatalf("%s: %d facts, %v", base, len(fs), err)
 		}
-		var a iikanji.Answer
+		var a fact.Answer
 		if err := json.Unmarshal([]byte(fs[0].Value), &a); err != nil || a.Status != want {
 			t.Errorf("%s: status %d, want %d (%v)", base, a.Status, want, err)
 		}

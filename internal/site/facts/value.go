@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
@@ -24,7 +25,7 @@ var numberInPath = regexp.MustCompile(`[0-9]+`)
 // ValueFacts finds the answers that are values of a blob column, byte for byte, of the
 // row whose primary key the URL ends with. Tables are those of the database, with the
 // mean lengths of their columns; answers are by route.
-func (s *Server) ValueFacts(ctx context.Context, target string, tables []SizedTable, answers map[string]iikanji.Answer) ([]iikanji.Fact, error) {
+func (s *Server) ValueFacts(ctx context.Context, target string, tables []SizedTable, answers map[string]fact.Answer) ([]iikanji.Fact, error) {
 	var out []iikanji.Fact
 	for route, a := range answers {
 		id, ok := lastNumber(a.URL)
@@ -39,7 +40,7 @@ func (s *Server) ValueFacts(ctx context.Context, target string, tables []SizedTa
 			if err != nil || !same {
 				continue
 			}
-			v := iikanji.StoredValue{URL: a.URL, Schema: c.table.Schema, Table: c.table.Name, Column: c.column, ID: id}
+			v := fact.StoredValue{URL: a.URL, Schema: c.table.Schema, Table: c.table.Name, Column: c.column, ID: id}
 			out = append(out, fact.TopicValue.Fact(target, route, v, true))
 			break
 		}
@@ -86,7 +87,7 @@ func blobsNear(tables []SizedTable, size float64) (out []blobColumn) {
 }
 
 // numberedBy is the column of a primary key that is one integer, "" for another key.
-func numberedBy(t iikanji.Table) string {
+func numberedBy(t catalog.Table) string {
 	for _, ix := range t.Indexes {
 		if !ix.Primary || len(ix.Parts) != 1 {
 			continue

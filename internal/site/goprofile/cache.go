@@ -7,16 +7,17 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Cache is what a query cache did during a Session.
-type Cache = iikanji.QueryCache
+type Cache = fact.QueryCache
 
 // cacheStats are the counters as package sqlcache publishes them.
 type cacheStats struct {
-	Entries    int64                   `json:"entries"`
-	Bytes      iikanji.Bytes           `json:"bytes"`
-	Statements []iikanji.QueryCacheUse `json:"statements"`
+	Entries    int64                `json:"entries"`
+	Bytes      iikanji.Bytes        `json:"bytes"`
+	Statements []fact.QueryCacheUse `json:"statements"`
 }
 
 // mostCached bounds the statements of a Cache: those with the most misses.
@@ -36,7 +37,7 @@ func cacheBetween(before, after []byte) (*Cache, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the counters of the query cache: %w", err)
 	}
-	old := map[string]iikanji.QueryCacheUse{}
+	old := map[string]fact.QueryCacheUse{}
 	for _, s := range from.Statements {
 		old[s.Text] = s
 	}
@@ -50,7 +51,7 @@ func cacheBetween(before, after []byte) (*Cache, error) {
 		out.All.Add(s)
 		out.Statements = append(out.Statements, s)
 	}
-	slices.SortStableFunc(out.Statements, func(a, b iikanji.QueryCacheUse) int {
+	slices.SortStableFunc(out.Statements, func(a, b fact.QueryCacheUse) int {
 		return cmp.Or(cmp.Compare(b.Asked(), a.Asked()), cmp.Compare(a.Text, b.Text))
 	})
 	out.Statements = out.Statements[:min(len(out.Statements), mostCached)]

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // cachedMain publishes counters as the package of the cache does: in each session, as
@@ -140,7 +140,7 @@ func TestCacheBetween(t *testing.T) {
 	before := `{"entries":1,"bytes":10,"statements":[{"text":"a","kept":true,"hits":5,"misses":2},{"text":"w","misses":7}]}`
 	after := `{"entries":2,"bytes":20,"statements":[{"text":"a","kept":true,"hits":9,"misses":3},{"text":"b","kept":true,"hits":1,"misses":1,"doubts":2,"drops":3,"evicted":4},{"text":"w","misses":9}]}`
 	got, err := cacheBetween([]byte(before), []byte(after))
-	want := iikanji.QueryCacheUse{Hits: 5, Misses: 2, Doubts: 2, Drops: 3, Evicted: 4}
+	want := fact.QueryCacheUse{Hits: 5, Misses: 2, Doubts: 2, Drops: 3, Evicted: 4}
 	if err != nil || got.All != want || got.Entries != 2 || got.Bytes != 20 || len(got.Statements) != 2 || got.Statements[0].Text != "b" || got.Statements[1].Hits != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}

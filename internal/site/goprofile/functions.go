@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/pprof/profile"
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"golang.org/x/mod/modfile"
 )
 
@@ -21,7 +22,7 @@ import (
 // app uses.
 type Function struct {
 	Name string // as in list or (*app).list; the import path of a package
-	iikanji.HotFunction
+	fact.HotFunction
 }
 
 // Shares and counts of what is reported.

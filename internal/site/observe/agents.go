@@ -15,10 +15,10 @@ func (a *accessRead) agentFacts(service string) []iikanji.Fact {
 	if a.agents.Profile == nil || a.agents.Err != nil { // such as a log without User-Agents
 		return nil
 	}
-	var all iikanji.AgentUse
+	var all fact.AgentUse
 	var out []iikanji.Fact
 	for _, r := range a.agents.Profile.Rows {
-		use := iikanji.AgentUse{Requests: r.Count, Took: r.Total}
+		use := fact.AgentUse{Requests: r.Count, Took: r.Total}
 		all.Requests, all.Took = all.Requests+use.Requests, all.Took+use.Took
 		if len(out) == mostAgents || r.Key == "" {
 			continue

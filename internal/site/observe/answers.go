@@ -30,7 +30,7 @@ func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 			return nil, s.Err
 		}
 		for _, r := range s.Profile.Rows {
-			out = append(out, iikanji.Fact{Target: service, Topic: iikanji.TopicHTTPStatus, Key: s.status + " " + r.Key,
+			out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicHTTPStatus), Key: s.status + " " + r.Key,
 				Value: strconv.FormatInt(r.Count, 10), Moves: true})
 		}
 	}
@@ -38,8 +38,8 @@ func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 }
 
 // seriesOf folds the rows of URLs into routes.
-func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
-	out := map[string]*iikanji.Series{}
+func seriesOf(access, urls *iikanji.Profile) map[string]*fact.Series {
+	out := map[string]*fact.Series{}
 	sizes, most := map[string]map[iikanji.Bytes]bool{}, map[string]iikanji.Bytes{}
 	for _, r := range urls.Rows {
 		route := routeFor(access, r.Key)
@@ -48,7 +48,7 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 		}
 		s := out[route]
 		if s == nil {
-			s = &iikanji.Series{}
+			s = &fact.Series{}
 			out[route], sizes[route] = s, map[iikanji.Bytes]bool{}
 		}
 		if _, url, ok := strings.Cut(r.Key, " "); ok && (s.Heaviest == "" || r.Web.Bytes > most[route]) {
@@ -76,7 +76,7 @@ func seriesOf(access, urls *iikanji.Profile) map[string]*iikanji.Series {
 // addURLs adds to the series of routes their most requested URLs, and how many
 // answers a cache that renews each URL once in a second would have saved in a load
 // of this length.
-func addURLs(series map[string]*iikanji.Series, access, urls *iikanji.Profile, took time.Duration) {
+func addURLs(series map[string]*fact.Series, access, urls *iikanji.Profile, took time.Duration) {
 	rows := slices.Clone(urls.Rows)
 	slices.SortStableFunc(rows, func(a, b iikanji.Row) int { return cmp.Compare(b.Count, a.Count) })
 	for _, r := range rows {

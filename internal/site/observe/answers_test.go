@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -46,7 +47,7 @@ func TestSeriesOf(t *testing.T) {
 	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /icon/:id"}, {Key: "GET /icon/new"}, {Key: "GET /"}}}
 	urls := &iikanji.Profile{Rows: []iikanji.Row{row("GET /icon/1?x=1", 4, 400, 100), row("GET /icon/2", 5, 450, 100), row("GET /icon/3", 1, 7, 7), row("GET /icon/new", 2, 20, 10), row("GET /b/c", 1, 1, 1), row("GET /", 3, 3*16803-30, 16803)}}
 	got := seriesOf(access, urls)
-	if len(got) != 3 || got["GET /"].Fixed != 1 || got["GET /"].FixedBytes != 2*16803-30 || *got["GET /icon/:id"] != (iikanji.Series{URLs: 3, Repeats: 7, Again: 2, Fixed: 1, FixedRepeats: 3, FixedBytes: 300, Sizes: 1, Heaviest: "/icon/2"}) || got["GET /icon/new"].FixedBytes != 10 {
+	if len(got) != 3 || got["GET /"].Fixed != 1 || got["GET /"].FixedBytes != 2*16803-30 || *got["GET /icon/:id"] != (fact.Series{URLs: 3, Repeats: 7, Again: 2, Fixed: 1, FixedRepeats: 3, FixedBytes: 300, Sizes: 1, Heaviest: "/icon/2"}) || got["GET /icon/new"].FixedBytes != 10 {
 		t.Errorf("%+v %+v", got["GET /icon/:id"], got["GET /icon/new"])
 	}
 }
@@ -80,9 +81,9 @@ func TestCompare(t *testing.T) {
 	at := func(ms int, client, bytes uint32) bench.Sample {
 		return bench.Sample{End: time.Duration(ms) * time.Millisecond, Client: client, Bytes: bytes}
 	}
-	s := &iikanji.Series{}
+	s := &fact.Series{}
 	compare(s, []bench.Sample{at(0, 1, 10), at(1000, 3, 20), at(10, 2, 10), at(20, 2, 99), at(1010, 1, 20), at(1300, 2, 20), at(1310, 1, 40)})
-	if *s != (iikanji.Series{Clients: 3, Pairs: 3, Alike: 2, Changes: 1, Least: 20, Most: 40}) {
+	if *s != (fact.Series{Clients: 3, Pairs: 3, Alike: 2, Changes: 1, Least: 20, Most: 40}) {
 		t.Errorf("%+v", *s)
 	}
 }
@@ -93,20 +94,20 @@ func TestSeriesWithoutSizes(t *testing.T) {
 	access := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/:file.js"}}}
 	urls := &iikanji.Profile{Rows: []iikanji.Row{{Key: "GET /a/x.js", Count: 50, Web: &iikanji.WebRow{}}, {Key: "GET /a/y.js", Count: 9, Web: &iikanji.WebRow{}}}}
 	got := *seriesOf(access, urls)["GET /a/:file.js"]
-	if got != (iikanji.Series{URLs: 2, Repeats: 57, Heaviest: "/a/x.js"}) {
+	if got != (fact.Series{URLs: 2, Repeats: 57, Heaviest: "/a/x.js"}) {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestURLsToAsk(t *testing.T) {
 	got := urlsToAsk([]iikanji.Fact{
-		{Topic: iikanji.TopicSeries, Key: "GET /a/:id", Value: `{"heaviest":"/a/7?x=1"}`}, {Topic: iikanji.TopicSeries, Key: "GET /b", Value: `{"heaviest":"http://elsewhere/b"}`},
-		{Target: "other", Topic: iikanji.TopicSeries, Key: "GET /f", Value: `{"heaviest":"/f"}`},
-		{Topic: iikanji.TopicSeries, Key: "GET /c", Value: `{}`}, {Topic: iikanji.TopicSeries, Key: "GET /d", Value: "?"}, {Topic: iikanji.TopicAnswer, Key: "GET /e", Value: `{"heaviest":"/e"}`}}, "")
+		{Topic: string(fact.TopicSeries), Key: "GET /a/:id", Value: `{"heaviest":"/a/7?x=1"}`}, {Topic: string(fact.TopicSeries), Key: "GET /b", Value: `{"heaviest":"http://elsewhere/b"}`},
+		{Target: "other", Topic: string(fact.TopicSeries), Key: "GET /f", Value: `{"heaviest":"/f"}`},
+		{Topic: string(fact.TopicSeries), Key: "GET /c", Value: `{}`}, {Topic: string(fact.TopicSeries), Key: "GET /d", Value: "?"}, {Topic: string(fact.TopicAnswer), Key: "GET /e", Value: `{"heaviest":"/e"}`}}, "")
 	if len(got) != 1 || got["GET /a/:id"] != "/a/7?x=1" {
 		t.Errorf("%v", got)
 	}
-	seen := []iikanji.Fact{{Target: "front", Topic: iikanji.TopicSeries, Key: "GET /", Value: `{"heaviest":"/"}`}}
+	seen := []iikanji.Fact{{Target: "front", Topic: string(fact.TopicSeries), Key: "GET /", Value: `{"heaviest":"/"}`}}
 	if _, err := askAnswers(t.Context(), host.Local{}, "", iikanji.Service{Name: "front"}, nil, seen, facts.Clients{}); err == nil {
 		t.Error("a web server without an address was asked")
 	}

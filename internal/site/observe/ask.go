@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
@@ -49,7 +50,7 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 
 // values are the answers among the facts that are values in a database, byte for byte.
 func (o *Observer) values(ctx context.Context, ob *Observation, known []iikanji.Fact) []iikanji.Fact {
-	answers := map[string]iikanji.Answer{}
+	answers := map[string]fact.Answer{}
 	for f, a := range fact.TopicAnswer.In(known) {
 		if a.MD5 != "" {
 			answers[f.Key] = a
@@ -239,7 +240,7 @@ func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, p
 			out = append(out, facts.QueryPlanFact(target, r.Query.Digest, worst))
 			if typical := r.Query.Typical.Text; typical != "" && typical != r.Example.Text {
 				if p, ok := queryPlan(ctx, srv, typical, again); ok {
-					out = append(out, facts.QueryPlanFact(target, r.Query.Digest+iikanji.TypicalSuffix, p))
+					out = append(out, facts.QueryPlanFact(target, r.Query.Digest+fact.TypicalSuffix, p))
 				}
 			}
 		}
@@ -249,7 +250,7 @@ func queryPlans(ctx context.Context, srv *facts.Server, target, schema string, p
 
 // queryPlan runs a statement again if that is permitted, harmless and short, and
 // otherwise reads its query plan only.
-func queryPlan(ctx context.Context, srv *facts.Server, sql string, again bool) (iikanji.QueryPlan, bool) {
+func queryPlan(ctx context.Context, srv *facts.Server, sql string, again bool) (catalog.QueryPlan, bool) {
 	if !again {
 		p, err := srv.Explain(ctx, sql)
 		return p, err == nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
@@ -41,16 +43,16 @@ func TestPlans(t *testing.T) {
 	got := map[string]float64{}
 	for _, f := range queryPlans(t.Context(), s, "database", "app", []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{
 		row("both", "shop", many, few), row("alike", "shop", many, many), row("gone", "nowhere", many, few), row("ours", "", many, ""), row("writes", "app", "INSERT INTO t VALUES (1, 1)", "")}}}, true) {
-		var p iikanji.QueryPlan
+		var p catalog.QueryPlan
 		if err := json.Unmarshal([]byte(f.Value), &p); err != nil || !p.Ran || len(p.Steps) != 1 {
 			t.Fatalf("%s: %+v, %v", f.Key, p, err)
 		}
-		if strings.HasSuffix(f.Key, iikanji.TypicalSuffix) && p.SQL != few {
+		if strings.HasSuffix(f.Key, fact.TypicalSuffix) && p.SQL != few {
 			t.Errorf("%s is a query plan of %s", f.Key, p.SQL)
 		}
 		got[f.Key] = p.Steps[0].Rows
 	}
-	want := map[string]float64{"both": 500, "both" + iikanji.TypicalSuffix: 1, "alike": 500, "ours": 0}
+	want := map[string]float64{"both": 500, "both" + fact.TypicalSuffix: 1, "alike": 500, "ours": 0}
 	for key, rows := range want {
 		if n, ok := got[key]; !ok || n != rows {
 			t.Errorf("query plan of %s met %v rows (%v), want %v", key, n, ok, rows)

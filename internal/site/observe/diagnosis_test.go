@@ -12,8 +12,10 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -29,13 +31,13 @@ func scanned(t *testing.T) (*observe.Observation, []iikanji.Fact) {
 	}
 	const fingerprint = "select * from c where uuid = ? order by ts desc limit ?"
 	sql := "SELECT * FROM c WHERE uuid = 'a' ORDER BY ts DESC LIMIT 1"
-	table := iikanji.Table{Schema: "s", Name: "c", Engine: "InnoDB",
-		Columns: []iikanji.Column{{Name: "id", Type: "bigint(20)", Width: 8}, {Name: "uuid", Type: "char(36)", Width: 144}, {Name: "ts", Type: "datetime", Width: 5}},
-		Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}}
+	table := catalog.Table{Schema: "s", Name: "c", Engine: "InnoDB",
+		Columns: []catalog.Column{{Name: "id", Type: "bigint(20)", Width: 8}, {Name: "uuid", Type: "char(36)", Width: 144}, {Name: "ts", Type: "datetime", Width: 5}},
+		Indexes: []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}}
 	known := []iikanji.Fact{
-		{Topic: iikanji.TopicTable, Key: "s.c", Value: pack(table)},
-		{Topic: iikanji.TopicSize, Key: "s.c", Value: pack(iikanji.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "uuid": 100, "ts": 9000}})},
-		{Topic: iikanji.TopicQueryPlan, Key: "00000000000000aa", Value: pack(iikanji.QueryPlan{SQL: sql, Steps: []iikanji.QueryStep{{Table: "c", Access: "ALL", Rows: 10000}}})},
+		{Topic: string(fact.TopicTable), Key: "s.c", Value: pack(table)},
+		{Topic: string(fact.TopicSize), Key: "s.c", Value: pack(catalog.TableSize{Rows: 10000, Data: 1 << 20, Distinct: map[string]float64{"id": 10000, "uuid": 100, "ts": 9000}})},
+		{Topic: string(fact.TopicPlan), Key: "00000000000000aa", Value: pack(catalog.QueryPlan{SQL: sql, Steps: []catalog.QueryStep{{Table: "c", Access: "ALL", Rows: 10000}}})},
 	}
 	slow := iikanji.Profile{Version: 1, Source: iikanji.Slow, Rows: []iikanji.Row{{Key: fingerprint, Count: 1000, Total: 5 * time.Second, Example: iikanji.Sighting{Text: sql},
 		Query: &iikanji.SQLRow{Digest: "00000000000000aa", Fingerprint: fingerprint, DB: "s", Examined: 10_000_000, Sent: 1000, FullScan: 1000}}}}

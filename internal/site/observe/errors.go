@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/errorlog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A logWatch cuts one error log, or the output of a service, to the load.
@@ -95,7 +96,7 @@ func (w *logWatch) volume() []iikanji.Fact {
 }
 
 func volumeFact(service, kind string, n int64) iikanji.Fact {
-	return iikanji.Fact{Target: service, Topic: iikanji.TopicVolume, Key: kind, Value: strconv.FormatInt(n, 10), Moves: true}
+	return iikanji.Fact{Target: service, Topic: string(fact.TopicVolume), Key: kind, Value: strconv.FormatInt(n, 10), Moves: true}
 }
 
 // readErrors reads all error logs. Their sensor is green when all of them were

@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A tenantApp uses SQLite as the apps of contests do: a file per tenant, and a trace of
@@ -163,8 +164,8 @@ func TestSQLiteFiles(t *testing.T) {
 			facts[f.Topic] = f.Value
 		}
 	}
-	for topic, want := range map[string]string{iikanji.TopicFileGroup: `"files":3,`, iikanji.TopicTable: `"name":"score"`, iikanji.TopicSize: `"rows":20000,`,
-		iikanji.TopicDialect: `"product":"sqlite"`, iikanji.TopicQueryPlan: `"access":"ALL"`} {
+	for topic, want := range map[string]string{string(fact.TopicFileGroup): `"files":3,`, string(fact.TopicTable): `"name":"score"`, string(fact.TopicSize): `"rows":20000,`,
+		string(fact.TopicDialect): `"product":"sqlite"`, string(fact.TopicPlan): `"access":"ALL"`} {
 		if !strings.Contains(facts[topic], want) {
 			t.Errorf("fact %s: %s, want %s", topic, facts[topic], want)
 		}
@@ -188,7 +189,7 @@ func TestSQLiteBlind(t *testing.T) {
 	if s := slowSensor(t, ob); s.Green || !strings.Contains(s.Why(), "names no trace") {
 		t.Errorf("without a trace: %+v", s)
 	}
-	if !slices.ContainsFunc(known, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicTable }) {
+	if !slices.ContainsFunc(known, func(f iikanji.Fact) bool { return fact.TopicTable.Is(f) }) {
 		t.Error("without a trace the tables are not known")
 	}
 	ob, _, _ = a.run(t, a.watched(), func() {})

@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -323,7 +324,7 @@ func testWithout(t *testing.T, srv *factstest.Server) {
 					t.Errorf("%s: green %v, %q", x.Name, x.Green, x.Why())
 				}
 			}
-			if asked := slices.ContainsFunc(known, func(f iikanji.Fact) bool { return f.Topic == iikanji.TopicVariable }); asked != c.known {
+			if asked := slices.ContainsFunc(known, func(f iikanji.Fact) bool { return fact.TopicVariable.Is(f) }); asked != c.known {
 				t.Errorf("is the database asked for facts? %v", asked)
 			}
 			fs, err := FindingsOf(ob, known)

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/logs/accesslog"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 const (
@@ -53,7 +54,7 @@ func (w *webWatch) resets() []iikanji.Fact {
 	for _, r := range read[0].Profile.Rows {
 		key, _, _ := strings.Cut(r.Key, "?")
 		if scenario.Resets([]byte(key)) { // not only its referer
-			out = append(out, iikanji.Fact{Target: w.service.Name, Topic: iikanji.TopicReset, Key: key, Value: strconv.FormatInt(r.Count, 10), Moves: true})
+			out = append(out, iikanji.Fact{Target: w.service.Name, Topic: string(fact.TopicReset), Key: key, Value: strconv.FormatInt(r.Count, 10), Moves: true})
 		}
 	}
 	return out

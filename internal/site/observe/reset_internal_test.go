@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestResets finds the request that made the data anew: it is logged before the load, or
@@ -40,7 +41,7 @@ func TestResets(t *testing.T) {
 			t.Cleanup(func() { _ = w.close() })
 			got := []string{}
 			for _, f := range w.resets() {
-				if f.Target != "edge" || f.Topic != iikanji.TopicReset || !f.Moves {
+				if f.Target != "edge" || !fact.TopicReset.Is(f) || !f.Moves {
 					t.Errorf("%+v", f)
 				}
 				got = append(got, f.Key+" "+f.Value)

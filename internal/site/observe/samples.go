@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/bench"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
 
@@ -28,7 +29,7 @@ const (
 // addClients adds to the series of routes how the answers to different clients
 // differed, from the load generator's samples in dir. Steps and routes are
 // matched by their names. A run without samples adds nothing.
-func addClients(series map[string]*iikanji.Series, dir string) error {
+func addClients(series map[string]*fact.Series, dir string) error {
 	if dir == "" {
 		return nil
 	}
@@ -59,7 +60,7 @@ func addClients(series map[string]*iikanji.Series, dir string) error {
 }
 
 // compare compares each answer with the one before it.
-func compare(s *iikanji.Series, samples []bench.Sample) {
+func compare(s *fact.Series, samples []bench.Sample) {
 	slices.SortFunc(samples, func(a, b bench.Sample) int { return cmp.Compare(a.End, b.End) })
 	clients := map[uint32]bool{}
 	first, last := samples[0].End, samples[len(samples)-1].End

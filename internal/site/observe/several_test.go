@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
@@ -221,7 +222,7 @@ func testLaneFacts(t *testing.T, a, b *lane, known []iikanji.Fact) {
 	}
 	there := []string{"db-a table of_a.only_a", "db-b table of_b.only_b", "db-a variable version", "db-b variable version", "db-a status questions", "db-b status questions",
 		"edge-a volume access", "edge-b volume access", "edge-a series GET /api/page", "edge-b series GET /api/page", "edge-a answer GET /api/page", "edge-b answer GET /api/page",
-		"shop-a limit nofile", "shop-b limit nofile", "edge-a " + iikanji.TopicNginx + " " + a.path("nginx.conf"), "edge-b " + iikanji.TopicNginx + " " + b.path("nginx.conf")}
+		"shop-a limit nofile", "shop-b limit nofile", "edge-a " + string(fact.TopicNginx) + " " + a.path("nginx.conf"), "edge-b " + string(fact.TopicNginx) + " " + b.path("nginx.conf")}
 	for _, key := range there {
 		if seen[key] == "" {
 			t.Errorf("nothing is known of %q", key)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/logs/slowlog"
 	"github.com/iikanji/iikanji/internal/site/fact"
@@ -88,18 +89,18 @@ func Facts(known []iikanji.Fact) (kept []iikanji.Fact, left []string, err error)
 // topics are the topics that are kept, each with its edit; nil for facts without
 // values of the site's data.
 var topics = map[string]func(*iikanji.Fact) error{
-	iikanji.TopicTable: nil, iikanji.TopicSize: nil, iikanji.TopicDialect: nil, iikanji.TopicStatus: nil, iikanji.TopicLimit: nil, iikanji.TopicProcess: nil,
-	iikanji.TopicSysctl: nil, iikanji.TopicListen: nil, iikanji.TopicConnection: nil, iikanji.TopicVolume: nil, iikanji.TopicNginxVersion: nil,
-	string(fact.TopicInnoDB): nil, string(fact.TopicReady): nil, iikanji.TopicCacheCounter: nil, iikanji.TopicCacheSetting: nil,
-	iikanji.TopicAgent:         agent,
-	iikanji.TopicHTTPStatus:    func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
-	iikanji.TopicVariable:      variable,
-	iikanji.TopicNginx:         directives,
-	iikanji.TopicQueryPlan:     plan,
-	string(fact.TopicLockWait): lockWait,
-	string(fact.TopicDeadlock): deadlock,
-	string(fact.TopicUnit):     unit,
-	iikanji.TopicNginxFile:     func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
+	string(fact.TopicTable): nil, string(fact.TopicSize): nil, string(fact.TopicDialect): nil, string(fact.TopicStatus): nil, string(fact.TopicLimit): nil, string(fact.TopicProcess): nil,
+	string(fact.TopicSysctl): nil, string(fact.TopicListen): nil, string(fact.TopicConnection): nil, string(fact.TopicVolume): nil, string(fact.TopicNginxVersion): nil,
+	string(fact.TopicInnoDB): nil, string(fact.TopicReady): nil, string(fact.TopicCacheCounter): nil, string(fact.TopicCacheSetting): nil,
+	string(fact.TopicAgent):      agent,
+	string(fact.TopicHTTPStatus): func(f *iikanji.Fact) error { f.Key = path(f.Key); return nil },
+	string(fact.TopicVariable):   variable,
+	string(fact.TopicNginx):      directives,
+	string(fact.TopicPlan):       plan,
+	string(fact.TopicLockWait):   lockWait,
+	string(fact.TopicDeadlock):   deadlock,
+	string(fact.TopicUnit):       unit,
+	string(fact.TopicNginxFile):  func(f *iikanji.Fact) error { f.Value = Config(f.Value); return nil },
 }
 
 // robotName is the word by which a robot names itself.
@@ -151,7 +152,7 @@ func redactDirective(d *nginx.Directive) {
 var variableOnly = regexp.MustCompile(`^\$\{?[a-z0-9_]+\}?$`)
 
 func plan(f *iikanji.Fact) error {
-	return inJSON(f, func(p *iikanji.QueryPlan) {
+	return inJSON(f, func(p *catalog.QueryPlan) {
 		p.SQL = Shape(p.SQL)
 		p.Notes = nil
 	})

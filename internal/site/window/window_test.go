@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
@@ -136,15 +137,15 @@ func TestFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := []iikanji.Fact{
-		{Topic: iikanji.TopicQueryPlan, Value: value(iikanji.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
+		{Topic: string(fact.TopicPlan), Value: value(catalog.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
 		{Topic: string(fact.TopicLockWait), Key: "UPDATE t SET a = 'anna@example.com'", Value: value(fact.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
-		{Topic: iikanji.TopicNginx, Data: conf},
-		{Topic: iikanji.TopicVariable, Key: "init_connect", Value: "SET @x = 'c2VjcmV0'"},
-		{Topic: iikanji.TopicVariable, Key: "innodb_buffer_pool_size", Value: "134217728"},
+		{Topic: string(fact.TopicNginx), Data: conf},
+		{Topic: string(fact.TopicVariable), Key: "init_connect", Value: "SET @x = 'c2VjcmV0'"},
+		{Topic: string(fact.TopicVariable), Key: "innodb_buffer_pool_size", Value: "134217728"},
 		{Topic: string(fact.TopicUnit), Value: value(fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},
-		{Topic: iikanji.TopicNginxFile, Value: "# c2VjcmV0\nset $token c2VjcmV0;\ngzip on;\n"},
-		{Topic: iikanji.TopicAgent, Key: "Mozilla/5.0 (c2VjcmV0 Phone) Safari/1"}, {Topic: iikanji.TopicAgent, Key: "ExampleBot/2.1 (c2VjcmV0)"}, {Topic: iikanji.TopicAgent},
-		{Topic: iikanji.TopicAnswer, Value: "anna@example.com"},
+		{Topic: string(fact.TopicNginxFile), Value: "# c2VjcmV0\nset $token c2VjcmV0;\ngzip on;\n"},
+		{Topic: string(fact.TopicAgent), Key: "Mozilla/5.0 (c2VjcmV0 Phone) Safari/1"}, {Topic: string(fact.TopicAgent), Key: "ExampleBot/2.1 (c2VjcmV0)"}, {Topic: string(fact.TopicAgent)},
+		{Topic: string(fact.TopicAnswer), Value: "anna@example.com"},
 	}
 	kept, left, err := Facts(known)
 	if err != nil {
@@ -161,7 +162,7 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%q was removed: %s", good, text)
 		}
 	}
-	if len(kept) != 10 || len(left) != 1 || left[0] != iikanji.TopicAnswer {
+	if len(kept) != 10 || len(left) != 1 || left[0] != string(fact.TopicAnswer) {
 		t.Errorf("%d facts are kept, left out: %v", len(kept), left)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/pingcap/tidb/pkg/parser"
 )
 
@@ -54,9 +54,9 @@ type Advice struct {
 
 // A Proposal is an index to add.
 type Proposal struct {
-	Table    iikanji.Table
-	Index    iikanji.Index
-	Replaces *iikanji.Index // an index that continues with a wrong column, or that the new one contains
+	Table    catalog.Table
+	Index    catalog.Index
+	Replaces *catalog.Index // an index that continues with a wrong column, or that the new one contains
 	Wrong    bool           // Replaces continues with a wrong column
 	Gathers  bool           // it contains the columns of all counts of the table
 	Serves   []Served
@@ -75,8 +75,8 @@ type Served struct {
 
 // A Dropped is an index to drop.
 type Dropped struct {
-	Table  iikanji.Table
-	Index  iikanji.Index
+	Table  catalog.Table
+	Index  catalog.Index
 	By     string // the index that does the same, or "" when no query uses it
 	Writes float64
 }
@@ -401,7 +401,7 @@ func (a *adviser) merge(x, y *Index) *Index {
 	}
 	parts := slices.Clone(x.Parts)
 	for i, p := range y.Parts {
-		at := slices.IndexFunc(parts, func(q iikanji.IndexPart) bool { return q.Column == p.Column })
+		at := slices.IndexFunc(parts, func(q catalog.IndexPart) bool { return q.Column == p.Column })
 		if at < 0 {
 			parts = append(parts, p)
 		} else if i < len(x.Parts) && at >= len(x.Parts) {
@@ -411,10 +411,10 @@ func (a *adviser) merge(x, y *Index) *Index {
 	if len(parts) != len(y.Parts) || slices.Equal(parts, y.Parts) {
 		return nil // y alone has all columns in this order, or too many are new
 	}
-	return a.make(x.table, iikanji.Index{Kind: "btree", Parts: parts})
+	return a.make(x.table, catalog.Index{Kind: "btree", Parts: parts})
 }
 
-func (a *adviser) make(t *Table, ix iikanji.Index) *Index {
+func (a *adviser) make(t *Table, ix catalog.Index) *Index {
 	m := newIndex(t, ix, true)
 	for _, have := range t.Indexes {
 		if !have.Hidden && spell(have) == spell(ix) {

@@ -4,26 +4,26 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // BenchmarkAdvise advises a workload of 240 digests over 12 tables, as a
 // large contest app has them.
 func BenchmarkAdvise(b *testing.B) {
-	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	s := index.NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
 	var w index.Workload
 	for i := range 12 {
 		name := fmt.Sprintf("t%d", i)
-		var columns []iikanji.Column
+		var columns []catalog.Column
 		distinct := map[string]float64{}
 		for j := range 12 {
 			c := fmt.Sprintf("c%d", j)
-			columns = append(columns, iikanji.Column{Name: c, Type: "int", Width: 4})
+			columns = append(columns, catalog.Column{Name: c, Type: "int", Width: 4})
 			distinct[c] = float64(int(10) << j)
 		}
-		s.Add(iikanji.Table{Schema: "app", Name: name, Columns: columns, Indexes: []iikanji.Index{
-			{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "c11"}}}}}, iikanji.TableSize{Rows: 50000, Distinct: distinct})
+		s.Add(catalog.Table{Schema: "app", Name: name, Columns: columns, Indexes: []catalog.Index{
+			{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "c11"}}}}}, catalog.TableSize{Rows: 50000, Distinct: distinct})
 		for j := range 10 {
 			w.Queries = append(w.Queries,
 				index.Query{DB: "app", Count: 100, Seconds: 1, SQL: fmt.Sprintf("SELECT * FROM %s WHERE c%d = 1 AND c%d > 5 ORDER BY c%d DESC LIMIT 10", name, j, (j+3)%11, (j+5)%11)},

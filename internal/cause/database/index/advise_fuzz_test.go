@@ -3,8 +3,8 @@ package index_test
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // FuzzAdvise checks that no statement makes the advisor panic, hang, or advise an
@@ -23,13 +23,13 @@ func FuzzAdvise(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
-	columns := []iikanji.Column{{Name: "id", Type: "int", Width: 4}, {Name: "x", Type: "int", Width: 4}, {Name: "y", Type: "datetime", Width: 8},
+	s := index.NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	columns := []catalog.Column{{Name: "id", Type: "int", Width: 4}, {Name: "x", Type: "int", Width: 4}, {Name: "y", Type: "datetime", Width: 8},
 		{Name: "z", Type: "varchar(20)", Width: 82}, {Name: "t", Type: "text"}}
 	for _, name := range []string{"a", "b"} {
-		s.Add(iikanji.Table{Schema: "app", Name: name, Columns: columns, Indexes: []iikanji.Index{
-			{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}},
-			{Name: "k", Kind: "btree", Parts: []iikanji.IndexPart{{Column: "x"}, {Column: "z", Prefix: 4}}}}}, iikanji.TableSize{Rows: 5000})
+		s.Add(catalog.Table{Schema: "app", Name: name, Columns: columns, Indexes: []catalog.Index{
+			{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}},
+			{Name: "k", Kind: "btree", Parts: []catalog.IndexPart{{Column: "x"}, {Column: "z", Prefix: 4}}}}}, catalog.TableSize{Rows: 5000})
 	}
 	f.Fuzz(func(t *testing.T, sql string) {
 		if len(sql) > 2000 {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // Limits of advised indexes: wider entries cost more pages than they save.
@@ -221,7 +222,7 @@ func (c *candidates) forSpatial(r int) {
 		if p.Ref == r && p.Kind == PredSpatial {
 			t := c.blk.Refs[r].Table
 			if col := t.ByName[p.Col]; col != nil && col.Spatial() {
-				c.keep(t, iikanji.Index{Kind: "spatial", Parts: []iikanji.IndexPart{{Column: col.Name}}})
+				c.keep(t, catalog.Index{Kind: "spatial", Parts: []catalog.IndexPart{{Column: col.Name}}})
 			}
 		}
 	}
@@ -259,23 +260,23 @@ func (c *candidates) addCovering(r int, w []keyPart) {
 	if len(all) == len(w) || len(all) > mostParts || len(all) == 0 || width > mostCover {
 		return
 	}
-	if ix, ok := c.make(r, all); ok && !slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool { return p.Prefix > 0 }) {
+	if ix, ok := c.make(r, all); ok && !slices.ContainsFunc(ix.Parts, func(p catalog.IndexPart) bool { return p.Prefix > 0 }) {
 		c.keep(t, ix)
 	}
 }
 
 // make turns key parts into an index. A long column can only be the last part,
 // as a prefix.
-func (c *candidates) make(r int, w []keyPart) (iikanji.Index, bool) {
+func (c *candidates) make(r int, w []keyPart) (catalog.Index, bool) {
 	t := c.blk.Refs[r].Table
-	ix := iikanji.Index{Kind: "btree"}
+	ix := catalog.Index{Kind: "btree"}
 	width := iikanji.Bytes(0)
 	for i, k := range w {
 		col := t.ByName[k.col]
 		if col == nil || col.Spatial() {
 			return ix, false
 		}
-		p := iikanji.IndexPart{Column: col.Name, Desc: k.desc && c.s.Server.StoresDesc()}
+		p := catalog.IndexPart{Column: col.Name, Desc: k.desc && c.s.Server.StoresDesc()}
 		if col.Long() {
 			if i < len(w)-1 || !strings.Contains(col.Type, "text") {
 				return ix, false
@@ -289,7 +290,7 @@ func (c *candidates) make(r int, w []keyPart) (iikanji.Index, bool) {
 }
 
 // keep adds a candidate unless it is known or exists.
-func (c *candidates) keep(t *Table, ix iikanji.Index) {
+func (c *candidates) keep(t *Table, ix catalog.Index) {
 	key := t.FullName() + spell(ix)
 	if c.seen[key] {
 		return
@@ -304,7 +305,7 @@ func (c *candidates) keep(t *Table, ix iikanji.Index) {
 }
 
 // spell formats the parts of an index as in DDL: "(a, b DESC)".
-func spell(ix iikanji.Index) string {
+func spell(ix catalog.Index) string {
 	var parts []string
 	for _, p := range ix.Parts {
 		parts = append(parts, strings.ToLower(p.String()))

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // names are some existing indexes, by table.
@@ -55,8 +55,8 @@ func (a *adviser) replaces(t *Table, ix *Index, p *Proposal) {
 
 // opaque reports whether an index has an expression as a part. Which statements
 // it serves is unknown.
-func opaque(ix iikanji.Index) bool {
-	return slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool { return p.Column == "" })
+func opaque(ix catalog.Index) bool {
+	return slices.ContainsFunc(ix.Parts, func(p catalog.IndexPart) bool { return p.Column == "" })
 }
 
 // hinted reports whether a statement names an index and would fail without it.
@@ -95,7 +95,7 @@ func inWord(text string, i int) bool {
 
 // sameColumns counts the leading columns that two indexes have in common,
 // ignoring their directions.
-func sameColumns(x, y iikanji.Index) int {
+func sameColumns(x, y catalog.Index) int {
 	n := 0
 	for n < len(x.Parts) && n < len(y.Parts) && strings.EqualFold(x.Parts[n].Column, y.Parts[n].Column) && x.Parts[n].Prefix == y.Parts[n].Prefix {
 		n++
@@ -105,7 +105,7 @@ func sameColumns(x, y iikanji.Index) int {
 
 // alike counts the leading parts that two indexes have in common; the
 // directions may be reversed in all parts together.
-func alike(x, y iikanji.Index) int {
+func alike(x, y catalog.Index) int {
 	n := 0
 	turned := len(x.Parts) > 0 && len(y.Parts) > 0 && x.Parts[0].Desc != y.Parts[0].Desc
 	for n < len(x.Parts) && n < len(y.Parts) {
@@ -186,7 +186,7 @@ func (a *adviser) bearable(t *Table, set []*Index, gone names) bool {
 // that can do more stays, whichever of them the plans of this run use.
 func (a *adviser) drops() {
 	for _, t := range a.tables() {
-		for _, test := range []func(*Table, iikanji.Index) (by string, ok bool){a.twin, a.unused} {
+		for _, test := range []func(*Table, catalog.Index) (by string, ok bool){a.twin, a.unused} {
 			for _, ix := range t.Indexes {
 				if ix.Primary || !a.movable(t, ix) || a.dropped.has(t, ix.Name) {
 					continue
@@ -202,7 +202,7 @@ func (a *adviser) drops() {
 
 // movable reports whether an index may be dropped: its plans are known and it
 // is visible, no proposal replaces it, and no statement would fail without it.
-func (a *adviser) movable(t *Table, ix iikanji.Index) bool {
+func (a *adviser) movable(t *Table, ix catalog.Index) bool {
 	return !ix.Hidden && ix.Kind == "btree" && !opaque(ix) && !a.replaced.has(t, ix.Name) && !a.hinted(t, ix.Name)
 }
 
@@ -216,7 +216,7 @@ func (a *adviser) tables() []*Table {
 	return out
 }
 
-func (a *adviser) writesTo(t *Table, ix iikanji.Index) float64 {
+func (a *adviser) writesTo(t *Table, ix catalog.Index) float64 {
 	n := a.writes[t]
 	for _, p := range ix.Parts {
 		n += a.updates[t][strings.ToLower(p.Column)]
@@ -227,7 +227,7 @@ func (a *adviser) writesTo(t *Table, ix iikanji.Index) float64 {
 // twin is the name of an index that does all that ix does: it has the same
 // leading parts. A unique index is also a constraint: only an index with the
 // same constraint is its twin.
-func (a *adviser) twin(t *Table, ix iikanji.Index) (by string, ok bool) {
+func (a *adviser) twin(t *Table, ix catalog.Index) (by string, ok bool) {
 	for _, other := range t.Indexes {
 		if other.Name == ix.Name || other.Hidden || other.Kind != "btree" || opaque(other) || a.replaced.has(t, other.Name) || a.dropped.has(t, other.Name) {
 			continue
@@ -251,7 +251,7 @@ func (a *adviser) twin(t *Table, ix iikanji.Index) (by string, ok bool) {
 
 // tail reports whether the parts of an index from n on are those that InnoDB
 // appends to every secondary index.
-func tail(t *Table, ix iikanji.Index, n int) bool {
+func tail(t *Table, ix catalog.Index, n int) bool {
 	for i, p := range ix.Parts[n:] {
 		if i >= len(t.primary) || !strings.EqualFold(p.Column, t.primary[i]) || p.Desc || p.Prefix > 0 {
 			return false
@@ -264,7 +264,7 @@ func tail(t *Table, ix iikanji.Index, n int) bool {
 // by it, with the existing indexes or with the new set. The result is false if
 // it cannot be known: with statements that could not be parsed, or with a
 // generated column, which a statement may use through the column's expression.
-func (a *adviser) unused(t *Table, ix iikanji.Index) (by string, ok bool) {
+func (a *adviser) unused(t *Table, ix catalog.Index) (by string, ok bool) {
 	if ix.Unique || !a.readBy(t) || a.spoilt(t, ix) || len(a.out.Unread) > 0 || a.writesTo(t, ix) == 0 || a.linked(t, ix) || generated(t, ix) {
 		return "", false
 	}
@@ -284,8 +284,8 @@ func (a *adviser) unused(t *Table, ix iikanji.Index) (by string, ok bool) {
 }
 
 // generated reports whether a part of an index is a generated column.
-func generated(t *Table, ix iikanji.Index) bool {
-	return slices.ContainsFunc(ix.Parts, func(p iikanji.IndexPart) bool {
+func generated(t *Table, ix catalog.Index) bool {
+	return slices.ContainsFunc(ix.Parts, func(p catalog.IndexPart) bool {
 		c := t.ByName[strings.ToLower(p.Column)]
 		return c != nil && c.Generated
 	})
@@ -293,7 +293,7 @@ func generated(t *Table, ix iikanji.Index) bool {
 
 // spoilt reports whether a query would read by the index if its predicate were
 // written differently.
-func (a *adviser) spoilt(t *Table, ix iikanji.Index) bool {
+func (a *adviser) spoilt(t *Table, ix catalog.Index) bool {
 	return slices.ContainsFunc(a.out.Marks, func(m Marked) bool {
 		return m.Table == t.FullName() && len(ix.Parts) > 0 && strings.EqualFold(m.Col, ix.Parts[0].Column)
 	})
@@ -312,7 +312,7 @@ func (a *adviser) readBy(t *Table) bool {
 }
 
 // linked reports whether a foreign key needs the index, on either side.
-func (a *adviser) linked(t *Table, ix iikanji.Index) bool {
+func (a *adviser) linked(t *Table, ix catalog.Index) bool {
 	starts := func(cols []string) bool {
 		return len(cols) > 0 && len(ix.Parts) > 0 && slices.ContainsFunc(cols, func(c string) bool { return strings.EqualFold(c, ix.Parts[0].Column) })
 	}

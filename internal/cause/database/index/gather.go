@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // mostGathered is the most parts of an index that contains the columns of all counts
@@ -156,15 +157,15 @@ func (a *adviser) head(c countedTable) *Index {
 // then the other columns, the most compared first. Without a head it begins with a
 // column of ranges. It is nil if it would be too wide.
 func (a *adviser) whole(c countedTable, head *Index) *Index {
-	var parts []iikanji.IndexPart
+	var parts []catalog.IndexPart
 	has := func(col string) bool {
-		return slices.ContainsFunc(parts, func(p iikanji.IndexPart) bool { return strings.EqualFold(p.Column, col) })
+		return slices.ContainsFunc(parts, func(p catalog.IndexPart) bool { return strings.EqualFold(p.Column, col) })
 	}
 	if head != nil {
 		parts = slices.Clone(head.Parts)
 		for _, col := range c.table.primary {
 			if !has(col) && a.sortedBy(c.table, head.Cols[:head.own], col) {
-				parts = append(parts, iikanji.IndexPart{Column: c.table.ByName[col].Name})
+				parts = append(parts, catalog.IndexPart{Column: c.table.ByName[col].Name})
 			}
 		}
 	}
@@ -179,7 +180,7 @@ func (a *adviser) whole(c countedTable, head *Index) *Index {
 	width := iikanji.Bytes(0)
 	for _, col := range cols {
 		if !has(col) {
-			parts = append(parts, iikanji.IndexPart{Column: c.table.ByName[col].Name})
+			parts = append(parts, catalog.IndexPart{Column: c.table.ByName[col].Name})
 		}
 	}
 	for _, p := range parts {
@@ -188,7 +189,7 @@ func (a *adviser) whole(c countedTable, head *Index) *Index {
 	if len(parts) > mostGathered || width > mostBytes {
 		return nil
 	}
-	return a.make(c.table, iikanji.Index{Kind: "btree", Parts: parts})
+	return a.make(c.table, catalog.Index{Kind: "btree", Parts: parts})
 }
 
 // sortedBy reports whether a statement sorts a table by columns and then by another

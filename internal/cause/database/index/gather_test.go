@@ -4,20 +4,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // searchSchema has a table of flats that is searched by conditions.
 func searchSchema() *index.Schema {
-	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
-	columns := []iikanji.Column{{Name: "id", Type: "int", Width: 4}, {Name: "title", Type: "varchar(4000)", Width: 16000}, {Name: "notes", Type: "text", Width: 65535}}
+	s := index.NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	columns := []catalog.Column{{Name: "id", Type: "int", Width: 4}, {Name: "title", Type: "varchar(4000)", Width: 16000}, {Name: "notes", Type: "text", Width: 65535}}
 	for _, name := range []string{"cost", "floor", "size", "fame"} {
-		columns = append(columns, iikanji.Column{Name: name, Type: "int", Width: 4})
+		columns = append(columns, catalog.Column{Name: name, Type: "int", Width: 4})
 	}
-	s.Add(iikanji.Table{Schema: "app", Name: "flat", Columns: columns,
-		Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}},
-		iikanji.TableSize{Rows: 30_000, Data: 12_000_000, Distinct: map[string]float64{"id": 30_000, "cost": 5000, "floor": 40, "size": 200, "fame": 20_000}})
+	s.Add(catalog.Table{Schema: "app", Name: "flat", Columns: columns,
+		Indexes: []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}},
+		catalog.TableSize{Rows: 30_000, Data: 12_000_000, Distinct: map[string]float64{"id": 30_000, "cost": 5000, "floor": 40, "size": 200, "fame": 20_000}})
 	return s
 }
 

@@ -3,16 +3,16 @@ package index_test
 import (
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 )
 
 // TestBuiltPatterns: a pattern that CONCAT builds is a search for a prefix only if it can
 // begin with text; one that begins with a wildcard is a search that no index serves.
 func TestBuiltPatterns(t *testing.T) {
-	s := index.NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
-	s.Add(iikanji.Table{Schema: "app", Name: "book", Columns: []iikanji.Column{{Name: "id", Type: "int", Width: 4}, {Name: "title", Type: "varchar(80)", Width: 322}},
-		Indexes: []iikanji.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []iikanji.IndexPart{{Column: "id"}}}}}, iikanji.TableSize{Rows: 50_000})
+	s := index.NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	s.Add(catalog.Table{Schema: "app", Name: "book", Columns: []catalog.Column{{Name: "id", Type: "int", Width: 4}, {Name: "title", Type: "varchar(80)", Width: 322}},
+		Indexes: []catalog.Index{{Name: "PRIMARY", Kind: "btree", Unique: true, Primary: true, Parts: []catalog.IndexPart{{Column: "id"}}}}}, catalog.TableSize{Rows: 50_000})
 	for pattern, prefix := range map[string]bool{
 		"'%sea%'":                 false,
 		"CONCAT('%', 'sea', '%')": false,

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // Costs are in rows: 1 is one row read in order from the clustered index, in
@@ -23,7 +24,7 @@ const (
 
 // An Index is a real or imagined index with its columns in lower case.
 type Index struct {
-	iikanji.Index
+	catalog.Index
 	table *Table
 	Cols  []string // of Parts, then those of the primary key that InnoDB appends
 	desc  []bool
@@ -31,7 +32,7 @@ type Index struct {
 	new   bool
 }
 
-func newIndex(t *Table, ix iikanji.Index, imagined bool) *Index {
+func newIndex(t *Table, ix catalog.Index, imagined bool) *Index {
 	x := &Index{Index: ix, table: t, new: imagined, own: len(ix.Parts)}
 	for _, p := range ix.Parts {
 		x.Cols = append(x.Cols, strings.ToLower(p.Column))
@@ -181,7 +182,7 @@ func (s *Schema) selectivity(t *Table, p Predicate) (sel float64, measured bool)
 	}
 	n, floor := t.Distinct(p.Col), 0.5/t.Rows()
 	if p.Text != "" {
-		if v, ok := s.share[iikanji.SelectivityKey(t.Schema, t.Name, p.Text)]; ok {
+		if v, ok := s.share[fact.SelectivityKey(t.Schema, t.Name, p.Text)]; ok {
 			if p.Kind == PredEq && n > 50 {
 				v = max(v, 1/n)
 			}

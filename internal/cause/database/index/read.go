@@ -6,24 +6,25 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // ReadSchema makes a Schema of the facts about tables, sizes, selectivities
 // and the server's dialect.
 func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
-	s := NewSchema(iikanji.Dialect{Product: "mariadb", Major: 10, Minor: 11})
-	tables, sizes := map[string]iikanji.Table{}, map[string]iikanji.TableSize{}
+	s := NewSchema(catalog.Dialect{Product: "mariadb", Major: 10, Minor: 11})
+	tables, sizes := map[string]catalog.Table{}, map[string]catalog.TableSize{}
 	for _, f := range facts {
 		var err error
 		switch f.Topic {
-		case iikanji.TopicDialect:
+		case string(fact.TopicDialect):
 			s.Server, err = fact.TopicDialect.Value(f)
-		case iikanji.TopicTable:
+		case string(fact.TopicTable):
 			tables[f.Key], err = fact.TopicTable.Value(f)
-		case iikanji.TopicSize:
+		case string(fact.TopicSize):
 			sizes[f.Key], err = fact.TopicSize.Value(f)
-		case iikanji.TopicSelectivity:
+		case string(fact.TopicSelectivity):
 			s.share[f.Key], err = strconv.ParseFloat(f.Value, 64)
 		}
 		if err != nil {

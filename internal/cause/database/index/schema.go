@@ -3,34 +3,35 @@ package index
 import (
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // A Schema is the tables that statements may name.
 type Schema struct {
-	Server iikanji.Dialect
+	Server catalog.Dialect
 	Tables map[string]*Table // by lower-case schema.name
 	byName map[string][]*Table
-	share  map[string]float64 // measured selectivities, by iikanji.SelectivityKey
+	share  map[string]float64 // measured selectivities, by fact.SelectivityKey
 }
 
-// A Table is an iikanji.Table with lookup maps and derived numbers.
+// A Table is an catalog.Table with lookup maps and derived numbers.
 type Table struct {
-	iikanji.Table
-	Size    iikanji.TableSize
-	ByName  map[string]*iikanji.Column // by lower-case name
+	catalog.Table
+	Size    catalog.TableSize
+	ByName  map[string]*catalog.Column // by lower-case name
 	primary []string                   // lower-case columns of the primary key
 	values  map[string]float64         // distinct values by lower-case column
 }
 
 // NewSchema makes an empty schema of a server.
-func NewSchema(server iikanji.Dialect) *Schema {
+func NewSchema(server catalog.Dialect) *Schema {
 	return &Schema{Server: server, Tables: map[string]*Table{}, byName: map[string][]*Table{}, share: map[string]float64{}}
 }
 
 // Add adds a table, or replaces the table of the same name.
-func (s *Schema) Add(t iikanji.Table, size iikanji.TableSize) {
-	nt := &Table{Table: t, Size: size, ByName: map[string]*iikanji.Column{}}
+func (s *Schema) Add(t catalog.Table, size catalog.TableSize) {
+	nt := &Table{Table: t, Size: size, ByName: map[string]*catalog.Column{}}
 	for i := range t.Columns {
 		nt.ByName[strings.ToLower(t.Columns[i].Name)] = &nt.Columns[i]
 	}
@@ -54,7 +55,7 @@ func (s *Schema) Add(t iikanji.Table, size iikanji.TableSize) {
 // Measured stores the measured share of a table's rows that satisfy a predicate
 // of a [Question].
 func (s *Schema) Measured(schema, table, predicate string, share float64) {
-	s.share[iikanji.SelectivityKey(schema, table, predicate)] = share
+	s.share[fact.SelectivityKey(schema, table, predicate)] = share
 }
 
 // find looks a table up: in the named schema, in the default schema, or in the
@@ -102,13 +103,13 @@ func (t *Table) FullName() string {
 }
 
 // text reports whether a column holds characters.
-func text(c *iikanji.Column) bool {
+func text(c *catalog.Column) bool {
 	return strings.Contains(c.Type, "char") || strings.Contains(c.Type, "text") ||
 		strings.HasPrefix(c.Type, "enum") || strings.HasPrefix(c.Type, "set")
 }
 
 // numeric reports whether a column holds numbers.
-func numeric(c *iikanji.Column) bool {
+func numeric(c *catalog.Column) bool {
 	for _, w := range []string{"int", "decimal", "float", "double", "bit", "year"} {
 		if strings.Contains(c.Type, w) {
 			return true

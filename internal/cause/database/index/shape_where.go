@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 	"github.com/pingcap/tidb/pkg/parser/opcode"
 	"github.com/pingcap/tidb/pkg/parser/test_driver"
@@ -98,7 +98,7 @@ func (b *binder) conjunct(e ast.ExprNode, sc *scope, top bool) found {
 // A side is one operand of a comparison.
 type side struct {
 	at      ColumnAt
-	column  *iikanji.Column // of a bare column of this block
+	column  *catalog.Column // of a bare column of this block
 	isCol   bool
 	locals  []ColumnAt // columns of this block inside an expression
 	literal byte       // 's' text, 'n' number, 0 not a literal
@@ -128,7 +128,7 @@ func (b *binder) side(e ast.ExprNode, sc *scope) side {
 }
 
 // Column is the definition of a column of a ref; nil when unknown.
-func (blk *Block) Column(at ColumnAt) *iikanji.Column {
+func (blk *Block) Column(at ColumnAt) *catalog.Column {
 	if t := blk.Refs[at.Ref].Table; t != nil {
 		return t.ByName[at.Col]
 	}

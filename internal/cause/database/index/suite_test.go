@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/facts"
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
@@ -643,22 +643,22 @@ func TestSuiteSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer srv.Stop()
-	orders := iikanji.Table{Name: "orders"}
+	orders := catalog.Table{Name: "orders"}
 	add := func(columns ...string) index.Advice {
-		p := index.Proposal{Table: orders, Index: iikanji.Index{Kind: "btree"}}
+		p := index.Proposal{Table: orders, Index: catalog.Index{Kind: "btree"}}
 		for _, c := range columns {
-			p.Index.Parts = append(p.Index.Parts, iikanji.IndexPart{Column: c})
+			p.Index.Parts = append(p.Index.Parts, catalog.IndexPart{Column: c})
 		}
 		return index.Advice{Add: []index.Proposal{p}}
 	}
 	drop := func(names ...string) (a index.Advice) {
 		for _, n := range names {
-			a.Drop = append(a.Drop, index.Dropped{Table: orders, Index: iikanji.Index{Name: n}})
+			a.Drop = append(a.Drop, index.Dropped{Table: orders, Index: catalog.Index{Name: n}})
 		}
 		return a
 	}
 	replace := add("total")
-	replace.Add[0].Replaces = &iikanji.Index{Name: "a"}
+	replace.Add[0].Replaces = &catalog.Index{Name: "a"}
 	for _, c := range []struct {
 		file, why string
 		advice    index.Advice

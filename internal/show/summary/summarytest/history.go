@@ -22,6 +22,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
+	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
@@ -236,7 +237,7 @@ func (s *site) Observe(_ context.Context, spec load.Spec) (*diagnose.Diagnosis, 
 			{Source: iikanji.Access, Name: "access log", Error: HostileSays}, {Source: iikanji.Errors, Name: "error logs", Error: "no log"}, {Source: iikanji.Host, Name: "host", Error: "no samples"}},
 		Profiles: []iikanji.Profile{{Version: iikanji.ProfileVersion, Source: iikanji.Slow, Target: "database", Rows: []iikanji.Row{row}}},
 		Host:     []hoststat.Sample{{At: r.Began, Over: time.Second, Cores: 2, User: 0.5}, {At: r.Began.Add(time.Second), Over: time.Second, Cores: 2, User: 1}}}
-	known := []iikanji.Fact{{Target: "database", Topic: iikanji.TopicVariable, Key: "version", Value: "10.11.0-Toy"}}
+	known := []iikanji.Fact{{Target: "database", Topic: string(fact.TopicVariable), Key: "version", Value: "10.11.0-Toy"}}
 	if err := observe.Keep(s.h, ob, known); err != nil {
 		return nil, nil, err
 	}

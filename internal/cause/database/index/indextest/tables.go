@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/pingcap/tidb/pkg/parser"
 	"github.com/pingcap/tidb/pkg/parser/ast"
 )
 
 // Tables reads CREATE TABLE statements into the facts that a server would give.
-func Tables(t *testing.T, sql string) []iikanji.Table {
+func Tables(t *testing.T, sql string) []catalog.Table {
 	t.Helper()
 	stmts, _, err := parser.New().ParseSQL(sql)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []iikanji.Table
+	var out []catalog.Table
 	for _, s := range stmts {
 		if c, ok := s.(*ast.CreateTableStmt); ok {
 			out = append(out, readTable(c))
@@ -27,19 +28,19 @@ func Tables(t *testing.T, sql string) []iikanji.Table {
 	return out
 }
 
-func readTable(c *ast.CreateTableStmt) iikanji.Table {
-	t := iikanji.Table{Schema: "app", Name: c.Table.Name.O, Engine: "InnoDB"}
-	index := func(name string, unique, primary bool, parts ...iikanji.IndexPart) {
-		ix := iikanji.Index{Name: name, Kind: "btree", Unique: unique || primary, Primary: primary, Parts: parts}
+func readTable(c *ast.CreateTableStmt) catalog.Table {
+	t := catalog.Table{Schema: "app", Name: c.Table.Name.O, Engine: "InnoDB"}
+	index := func(name string, unique, primary bool, parts ...catalog.IndexPart) {
+		ix := catalog.Index{Name: name, Kind: "btree", Unique: unique || primary, Primary: primary, Parts: parts}
 		if primary {
 			ix.Name = "PRIMARY"
-			t.Indexes = append([]iikanji.Index{ix}, t.Indexes...)
+			t.Indexes = append([]catalog.Index{ix}, t.Indexes...)
 			return
 		}
 		t.Indexes = append(t.Indexes, ix)
 	}
 	for _, col := range c.Cols {
-		k := iikanji.Column{Name: col.Name.Name.O, Type: strings.ToLower(col.Tp.String()), Nullable: true, Width: 8}
+		k := catalog.Column{Name: col.Name.Name.O, Type: strings.ToLower(col.Tp.String()), Nullable: true, Width: 8}
 		if n := col.Tp.GetFlen(); n > 0 && strings.Contains(k.Type, "char") {
 			k.Width = iikanji.Bytes(4*n + 2)
 		}
@@ -56,17 +57,17 @@ func readTable(c *ast.CreateTableStmt) iikanji.Table {
 				k.Nullable = false
 			case ast.ColumnOptionPrimaryKey:
 				k.Nullable = false
-				index("", true, true, iikanji.IndexPart{Column: k.Name})
+				index("", true, true, catalog.IndexPart{Column: k.Name})
 			case ast.ColumnOptionUniqKey:
-				index(k.Name, true, false, iikanji.IndexPart{Column: k.Name})
+				index(k.Name, true, false, catalog.IndexPart{Column: k.Name})
 			}
 		}
 		t.Columns = append(t.Columns, k)
 	}
 	for _, k := range c.Constraints {
-		var parts []iikanji.IndexPart
+		var parts []catalog.IndexPart
 		for _, p := range k.Keys {
-			part := iikanji.IndexPart{Desc: p.Desc} // without a column it is an expression
+			part := catalog.IndexPart{Desc: p.Desc} // without a column it is an expression
 			if p.Column != nil {
 				part.Column = p.Column.Name.O
 			}
@@ -83,11 +84,11 @@ func readTable(c *ast.CreateTableStmt) iikanji.Table {
 // Sizes reads lines "table rows", "table.column distinct" or
 // "table.column length bytes", and lines "table.column is type" for types that
 // the parser does not know, as point.
-func Sizes(t *testing.T, body string, tables []iikanji.Table) map[string]iikanji.TableSize {
+func Sizes(t *testing.T, body string, tables []catalog.Table) map[string]catalog.TableSize {
 	t.Helper()
-	out := map[string]iikanji.TableSize{}
+	out := map[string]catalog.TableSize{}
 	for _, tab := range tables {
-		out[tab.Name] = iikanji.TableSize{Rows: 1000, Distinct: map[string]float64{}, Lengths: map[string]iikanji.Bytes{}}
+		out[tab.Name] = catalog.TableSize{Rows: 1000, Distinct: map[string]float64{}, Lengths: map[string]iikanji.Bytes{}}
 	}
 	for _, line := range strings.Split(strings.TrimSpace(body), "\n") {
 		f := strings.Fields(line)

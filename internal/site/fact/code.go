@@ -1,26 +1,18 @@
-package iikanji
+package fact
 
 import (
 	"slices"
 	"time"
-)
 
-// Topics of facts about the source of an app.
-const (
-	TopicCode    = "code"    // Target the app, Key as in "APP203 main.go:12 list", Value a CodePlace
-	TopicHandler = "handler" // Target the app, Key the route as registered, as in "GET /a/:id", Value a Handler
-	TopicHot     = "hot"     // Target the app, Key the function, Value a HotFunction; Moves
-	TopicSends   = "sends"   // Target the app, Key as in "main.go:12", Value a SentStatement
-
-	TopicQueryCache = "query_cache" // Target the app, Key "", Value a QueryCache; Moves
+	"github.com/iikanji/iikanji"
 )
 
 // A CodePlace is a place in the source of an app that a code lever found.
 type CodePlace struct {
-	Code Code   `json:"code"`
-	File string `json:"file"` // relative to the source folder, with slashes
-	Line int    `json:"line"`
-	Func string `json:"func,omitempty"` // enclosing function, as in "(*app).list"; "" at package level
+	Code iikanji.Code `json:"code"`
+	File string       `json:"file"` // relative to the source folder, with slashes
+	Line int          `json:"line"`
+	Func string       `json:"func,omitempty"` // enclosing function, as in "(*app).list"; "" at package level
 	// Statements are the SQL texts of the place, with the placeholders of the source.
 	// Digests are those of their fingerprints, as in SQLRow.Digest.
 	Statements []string `json:"statements,omitempty"`
@@ -28,7 +20,7 @@ type CodePlace struct {
 	What       string   `json:"what"` // one line
 	How        string   `json:"how,omitempty"`
 	// Weakens lists the promises that its fixes weaken.
-	Weakens []Promise `json:"weakens,omitempty"`
+	Weakens []iikanji.Promise `json:"weakens,omitempty"`
 	// Variants are the titles of its fixes; none for a hint.
 	Variants []string `json:"variants,omitempty"`
 	// Drops is the share of the work that a knob leaves out at random; 0 for others.
@@ -38,7 +30,7 @@ type CodePlace struct {
 // Knob reports whether the place is a constant that decides how the app behaves, with
 // other values to try, instead of a rewrite that keeps the answers.
 func (p CodePlace) Knob() bool {
-	return len(p.Variants) > 1 || p.Fixable() && slices.Contains(p.Weakens, Behaviour)
+	return len(p.Variants) > 1 || p.Fixable() && slices.Contains(p.Weakens, iikanji.Behaviour)
 }
 
 // Fixable reports whether a change can be planned for the place.
@@ -67,13 +59,13 @@ type HotFunction struct {
 	File    string `json:"file,omitempty"` // of the app's own functions, relative to the source folder
 	Line    int    `json:"line,omitempty"` // with the most CPU time
 	// Within are the app's own functions that it ran for, most first.
-	Within []Named `json:"within,omitempty"` // Count in nanoseconds
+	Within []iikanji.Named `json:"within,omitempty"` // Count in nanoseconds
 }
 
 // A QueryCache is what the query cache in an app did during the load.
 type QueryCache struct {
-	Entries int64 `json:"entries"` // kept at the end
-	Bytes   Bytes `json:"bytes"`
+	Entries int64         `json:"entries"` // kept at the end
+	Bytes   iikanji.Bytes `json:"bytes"`
 	// All is the sum of all statements whose answers may be kept, Statements those that
 	// missed most.
 	All        QueryCacheUse   `json:"all"`

@@ -1,35 +1,14 @@
-package iikanji
+// Package catalog has what a database reports of itself, as types: its tables with their
+// columns, indexes and sizes, its product and version, and its query plans. It is pure data:
+// package sqlschema reads the same from statements, as they are written.
+package catalog
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/iikanji/iikanji"
 )
-
-// Topics of facts about SQL servers, with the contents of Key and Value. Value is
-// JSON if it is one of the types below. facts reads them, diagnose derives
-// findings from them, and change/ddl plans changes with them.
-const (
-	TopicTable       = "table"       // Key schema.table, Value a Table
-	TopicSize        = "size"        // Key schema.table, Value a TableSize; Moves
-	TopicDialect     = "dialect"     // Key "version", Value a Dialect
-	TopicVariable    = "variable"    // Key the variable's name, Value its text
-	TopicStatus      = "status"      // Key the counter's name, Value its growth over the run; Moves
-	TopicQueryPlan   = "plan"        // Key the digest, for a median example with TypicalSuffix after it; Value a QueryPlan; Moves
-	TopicSelectivity = "selectivity" // Key SelectivityKey, Value a share 0..1; Moves
-	TopicDirective   = "directive"   // Key the configuration's path, Value its text
-	TopicFileGroup   = "file_group"  // Key the name of the group, Value a FileGroup; Moves
-)
-
-// TypicalSuffix ends the Key of the fact of a query plan whose statement has a time
-// near the median of its digest. Without the suffix, the query plan is for the slowest
-// statement of the digest.
-const TypicalSuffix = " typical"
-
-// SelectivityKey is the Key of a selectivity fact: the share of the rows of a
-// table that satisfy a predicate, both as text.
-func SelectivityKey(schema, table, predicate string) string {
-	return strings.ToLower(schema+"."+table) + " " + predicate
-}
 
 // A Table is the definition of one table, as an SQL server reports it.
 type Table struct {
@@ -48,11 +27,11 @@ type Column struct {
 	Nullable bool   `json:"nullable,omitempty"`
 	// Width is the largest number of bytes of the column in an index entry; 0 for
 	// columns that are too long to be indexed as a whole (blob, text, json).
-	Width     Bytes  `json:"width,omitempty"`
-	Collation string `json:"collation,omitempty"`
-	Generated bool   `json:"generated,omitempty"`
-	Auto      bool   `json:"auto,omitempty"` // AUTO_INCREMENT
-	SRID      *int   `json:"srid,omitempty"` // of spatial columns of MySQL 8 that declare an SRID
+	Width     iikanji.Bytes `json:"width,omitempty"`
+	Collation string        `json:"collation,omitempty"`
+	Generated bool          `json:"generated,omitempty"`
+	Auto      bool          `json:"auto,omitempty"` // AUTO_INCREMENT
+	SRID      *int          `json:"srid,omitempty"` // of spatial columns of MySQL 8 that declare an SRID
 	// Whole: an index contains the whole column, whatever its type is, as in SQLite.
 	Whole bool `json:"whole,omitempty"`
 }
@@ -120,27 +99,27 @@ type Link struct {
 
 // A TableSize is the data of a Table that changes by itself.
 type TableSize struct {
-	Rows  int64 `json:"rows"` // the server's estimate, or an exact count
-	Data  Bytes `json:"data"`
-	Index Bytes `json:"index"`
+	Rows  int64         `json:"rows"` // the server's estimate, or an exact count
+	Data  iikanji.Bytes `json:"data"`
+	Index iikanji.Bytes `json:"index"`
 	// Distinct is the number of distinct values by column, if known.
 	Distinct map[string]float64 `json:"distinct,omitempty"`
 	// Held is the number of distinct values in the server's own statistics, for
 	// the columns that were counted later and that are the first column of an index.
 	Held map[string]float64 `json:"held,omitempty"`
 	// Lengths is the mean stored length of long columns, if known.
-	Lengths map[string]Bytes `json:"lengths,omitempty"`
+	Lengths map[string]iikanji.Bytes `json:"lengths,omitempty"`
 }
 
 // A FileGroup is SQLite files with the same tables. The facts of its tables are those of
 // the largest file.
 type FileGroup struct {
-	Files    int    `json:"files"`
-	WAL      int    `json:"wal,omitempty"` // files whose journal mode is WAL
-	Size     Bytes  `json:"size"`          // of all files
-	PageSize Bytes  `json:"page_size"`     // of the largest file
-	Largest  string `json:"largest"`       // its path
-	LargeAs  Bytes  `json:"largest_size"`
+	Files    int           `json:"files"`
+	WAL      int           `json:"wal,omitempty"` // files whose journal mode is WAL
+	Size     iikanji.Bytes `json:"size"`          // of all files
+	PageSize iikanji.Bytes `json:"page_size"`     // of the largest file
+	Largest  string        `json:"largest"`       // its path
+	LargeAs  iikanji.Bytes `json:"largest_size"`
 }
 
 // A Dialect is the product and version of an SQL server. They determine its
