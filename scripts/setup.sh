@@ -34,6 +34,7 @@ if [ "${1:-demo}" = check ]; then
 	for library in sinatra/base mysql2 sqlite3 jwt; do
 		ruby -e "require '$library'" >/dev/null 2>&1 || need="$need ruby-${library%/base}"
 	done
+	want zip zip # packs the submissions of isucholar
 	want git git
 	want patch patch
 	want tmux tmux

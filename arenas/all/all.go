@@ -3,6 +3,7 @@ package all
 
 import (
 	_ "github.com/iikanji/iikanji/arenas/isublog"      // the first ISUCON
+	_ "github.com/iikanji/iikanji/arenas/isucholar"    // ISUCON 11 final
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
 	_ "github.com/iikanji/iikanji/arenas/isuports"     // ISUCON 12 qualifier
 	_ "github.com/iikanji/iikanji/arenas/isuumo"       // ISUCON 10 qualifier

@@ -1,6 +1,9 @@
 package scenario
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // An EventRule defines the score of an event: Points for every full Per events.
 type EventRule struct {
@@ -20,9 +23,10 @@ type Table struct {
 	PercentPerError float64
 	// TimeoutErrors counts timeouts as errors, not as timeouts.
 	TimeoutErrors bool
-	// PerTimeouts is the number of timeouts that cost 1 point, rounded down; 0
+	// PerTimeouts is the number of timeouts that cost TimeoutPoints, rounded down; 0
 	// means that timeouts are free.
-	PerTimeouts int64
+	PerTimeouts   int64
+	TimeoutPoints float64 // 0 means 1
 	// MaxErrors is the number of allowed errors. One more fails the run at once. 0
 	// means no limit.
 	MaxErrors int64
@@ -55,7 +59,7 @@ func (t *Table) Score(counts []int64, errors, timeouts int64) Score {
 		s.Deducted += math.Floor(s.Raw * min(float64(errors)*t.PercentPerError, 100) / 100)
 	}
 	if t.PerTimeouts > 0 {
-		s.Deducted += math.Floor(float64(timeouts) / float64(t.PerTimeouts))
+		s.Deducted += math.Floor(float64(timeouts)/float64(t.PerTimeouts)) * cmp.Or(t.TimeoutPoints, 1)
 	}
 	s.Final = s.Raw - s.Deducted
 	return s

@@ -21,6 +21,9 @@ func TestScore(t *testing.T) {
 	f(table, []int64{0, 0, 0}, 3, 9, 1000, 3, 0, 0, 0)
 	f(table, []int64{0, 0, 0}, 3, 10, 1000, 4, 0, 0, 0)
 	f(table, []int64{0, 0, 0}, 1001, 29, 1000, 1003, 0, 0, 0)
+	table.PerTimeouts, table.TimeoutPoints = 100, 50
+	f(table, []int64{0, 0, 0}, 0, 99, 1000, 0, 0, 0, 0)
+	f(table, []int64{0, 0, 0}, 0, 250, 1000, 100, 0, 0, 0)
 	table.PerTimeouts = 0
 	f(table, []int64{0, 0, 0}, 0, 1e6, 1000, 0, 0, 0, 0)
 	f(Table{}, nil, 5, 5, 0, 0)

@@ -1,0 +1,22 @@
+package isucholar
+
+import (
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
+	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/policy/tier"
+)
+
+// The stack's supervisor is this same binary, executed again. It must branch into
+// the supervisor before any test runs.
+func init() { stack.MaybeSupervise() }
+
+// faultClock is the speed of the pauses in runs with planted faults.
+const faultClock = 10
+
+func TestArena(t *testing.T) {
+	tier.Slow(t)
+	arenatest.Suite(t, "isucholar", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults, OnStack: OnStack})
+}
