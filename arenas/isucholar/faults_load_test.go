@@ -81,9 +81,8 @@ var loadFaults = []arenatest.Fault{
 	underLoad("totals from the day before", by("grades-totals"), within(scenario.Load, atGrades, "courses", func(o object) { add(o, "total_score", 1) })),
 	underLoad("submissions are refused", on(iikanji.FaultStatus, stepUpload), plain(arenatest.When(scenario.Load, "POST", atUpload,
 		arenatest.After(204, sometimes(func(x *arenatest.Exchange) { x.Give(500, "", "") }))))),
-	underLoad("submission lost", by("zip-files"), plain(arenatest.When(scenario.Load, "POST", atUpload, func(x *arenatest.Exchange, forward func()) {
-		x.Give(204, "", "")
-	}))),
+	{Name: "submission lost under load", UnderLoad: true, Set: smallLoad, Want: by("zip-files"), Also: by("classes-submitted"),
+		Spoil: plain(arenatest.When(scenario.Load, "POST", atUpload, arenatest.Instead(204, "", "")))},
 	underLoad("half a zip", by("zip-form"), plain(arenatest.When(scenario.Load, "GET", atExport, arenatest.After(200, func(x *arenatest.Exchange) {
 		x.Reply = x.Reply[:len(x.Reply)/2]
 	})))),
