@@ -170,7 +170,7 @@ func (s *Service) files() []string {
 	if s.IsProcess() {
 		add("log", s.Output)
 	}
-	if s.Engine == iikanji.EngineMariaDB {
+	if process.EngineOf(s.Engine).InitSQL {
 		add("conf", s.InitSQL())
 	}
 	add("conf", s.DropIns)

@@ -56,7 +56,8 @@ func (s *Stack) buildOf(svc *arena.Service, name, dir, out, log string) (process
 		}
 		return err
 	}
-	return process.Build{Words: append([]string{path}, args...), Run: run, Out: out, Program: f.path(binDir, svc.Name)}, err
+	return process.Build{Words: append([]string{path}, args...), Run: run, Out: out,
+		Program: f.path(binDir, svc.Name)}, err
 }
 
 // buildEnv is the caller's environment, which has the module cache and the proxy

@@ -2,17 +2,12 @@ package stack
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -32,19 +27,19 @@ const (
 // Checks reports whether the configuration of a service can be tested.
 func (s *Stack) Checks(service string) bool {
 	svc := s.arena.Service(service)
-	return svc != nil && (engineOf(svc).check != nil || len(svc.Check) > 0)
+	return svc != nil && (process.EngineOf(svc.Engine).Trial != nil || len(svc.Check) > 0)
 }
 
 // CheckConfig tests a candidate for a service's configuration. The candidate is the file at
-// path: for a MariaDB it replaces the drop-in that only iikanji writes, for other services
+// path: for an engine with a Trial it replaces the drop-in that only iikanji writes, for others
 // the main configuration. The error of a bad candidate is a *ConfigError.
 func (s *Stack) CheckConfig(ctx context.Context, service, path string) error {
 	svc, err := s.find(service)
 	if err != nil {
 		return fmt.Errorf("testing %w", err)
 	}
-	if check := engineOf(svc).check; check != nil {
-		return check(s, ctx, svc, path)
+	if process.EngineOf(svc.Engine).Trial != nil {
+		return s.checkDropIn(ctx, svc, path)
 	}
 	return s.checkFile(ctx, svc, path)
 }
@@ -130,17 +125,13 @@ const databaseChecker = "check of the database's config" // process name
 // checkWait limits the start of a new, empty database.
 const checkWait = 60 * time.Second
 
-// checkMariaDB starts a second, empty database with the real one's configs, except
+// checkDropIn starts a second, empty database with the real one's configs, except
 // that the file at path replaces the drop-in that only iikanji writes. It stops the
 // database as soon as it answers. The second database uses as much memory, and
 // as much disk space for logs, as the configs set. The error is a *ConfigError
 // if the database does not start, or starts with a value that differs from the
 // file at path.
-//
-// The server initialises an empty data folder by itself, except for the grant
-// tables, which only mysql_install_db creates. Without them the check takes a
-// second instead of half a minute, and covers every setting except accounts.
-func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path string) (err error) {
+func (s *Stack) checkDropIn(ctx context.Context, svc *arena.Service, path string) (err error) {
 	s.checks.Lock()
 	defer s.checks.Unlock()
 	scratch := s.dir.path(tmpDir, checkDir)
@@ -160,7 +151,9 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 	if err != nil {
 		return err
 	}
-	err = await(ctx, p, checkWait, func(ctx context.Context) error { return pingScratch(ctx, s.scratchSocketOf(svc)) })
+	err = await(ctx, p, checkWait, func(ctx context.Context) error {
+		return process.SelectOne(ctx, host.Login{Socket: s.scratchSocketOf(svc), User: "root"}) // without access control
+	})
 	var slow *NotReadyError
 	switch {
 	case errors.Is(err, process.ErrEnded):
@@ -174,19 +167,15 @@ func (s *Stack) checkMariaDB(ctx context.Context, svc *arena.Service, path strin
 	case errors.As(err, &slow):
 		slow.Log = s.dir.path(logDir, checkDatabaseLog)
 	case err == nil:
-		err = s.corrected(svc.Name, path)
+		err = s.corrected(svc, path)
 	}
 	// The data is thrown away, so the server is killed without a shutdown.
 	return errors.Join(err, s.control.Stop(context.WithoutCancel(ctx), databaseChecker))
 }
 
-// adjusted matches the server's warning that a value is out of bounds and was
-// replaced by another one.
-var adjusted = regexp.MustCompile(`\[Warning\] .*option '([a-z0-9_-]+)'.* adjusted to `)
-
 // corrected reports settings of the config at path that the second database
 // changed. Warnings about settings of other files are ignored.
-func (s *Stack) corrected(service, path string) error {
+func (s *Stack) corrected(svc *arena.Service, path string) error {
 	log, err := s.dir.read(logDir, checkDatabaseLog)
 	if err != nil {
 		return err
@@ -200,7 +189,7 @@ func (s *Stack) corrected(service, path string) error {
 		name, _, _ := strings.Cut(line, "=")
 		sets[strings.ReplaceAll(strings.TrimSpace(name), "-", "_")] = true
 	}
-	e := &ConfigError{Service: service, Path: path}
+	e, adjusted := &ConfigError{Service: svc.Name, Path: path}, process.EngineOf(svc.Engine).Adjusted
 	for line := range strings.Lines(string(log)) {
 		if m := adjusted.FindStringSubmatch(line); m != nil && sets[strings.ReplaceAll(m[1], "-", "_")] {
 			e.Lines = append(e.Lines, printable([]byte(line)))
@@ -261,43 +250,17 @@ func (s *Stack) scratchSocketOf(svc *arena.Service) string {
 	return filepath.Join(filepath.Dir(s.places.Service(svc.Name).Socket), scratchSocket)
 }
 
-// scratchSpec describes the second database's process. Every option that names a
-// place is set on the command line, which overrides the configs. So no config can
-// make the process open a file or take a port of the real database.
+// scratchSpec describes the second database's process.
 func (s *Stack) scratchSpec(svc *arena.Service, scratch, conf string) (process.Spec, error) {
-	data, socket := filepath.Join(scratch, "data"), s.scratchSocketOf(svc)
+	v := s.view(svc)
+	v.Self.Config, v.Self.Data, v.Self.Socket = conf, filepath.Join(scratch, "data"), s.scratchSocketOf(svc)
 	sp, err := s.specOf(svc)
 	if err != nil {
 		return sp, err
 	}
-	sp.Name, sp.Dir, sp.Log, sp.Rank, sp.Stop = databaseChecker, data, s.dir.path(logDir, checkDatabaseLog), process.RankJob, nil
-	sp.Sweep = []string{socket}
-	sp.Args = slices.Concat([]string{sp.Path, "--defaults-file=" + conf, "--socket=" + socket, "--pid-file=" + filepath.Join(data, "pid"),
-		"--skip-networking", "--skip-grant-tables", "--skip-log-bin", "--skip-slave-start", "--init-file=", "--disable-log-error", "--skip-log-basename",
-		"--debug-no-sync", "--innodb-buffer-pool-load-at-startup=0", "--event-scheduler=OFF",
-		"--slow-query-log-file=" + filepath.Join(data, "slow.log"), "--general-log-file=" + filepath.Join(data, "general.log")},
-		at(data, "datadir", "tmpdir", "innodb-data-home-dir", "innodb-log-group-home-dir", "innodb-undo-directory", "innodb-tmpdir", "aria-log-dir-path"))
-	return sp, nil
-}
-
-// at sets each option to the folder.
-func at(dir string, options ...string) []string {
-	var args []string
-	for _, o := range options {
-		args = append(args, "--"+o+"="+dir)
-	}
-	return args
-}
-
-// pingScratch pings the second database, which runs without access control.
-func pingScratch(ctx context.Context, socket string) error {
-	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User, c.Logger = "unix", socket, "root", &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	return db.PingContext(ctx)
+	_, args, err := s.command(svc, append([]string{sp.Path}, process.EngineOf(svc.Engine).Trial...), v)
+	sp.Name, sp.Dir, sp.Log = databaseChecker, v.Self.Data, s.dir.path(logDir, checkDatabaseLog)
+	sp.Rank, sp.Stop = process.RankJob, nil
+	sp.Sweep, sp.Args = []string{v.Self.Socket}, append([]string{sp.Path}, args...)
+	return sp, err
 }

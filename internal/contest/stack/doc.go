@@ -1,6 +1,6 @@
 // Package stack brings an arena up on a bare machine: the services that the arena
 // lists, as supervised children in one work folder. It knows no service by its
-// name; what only one kind of software needs is keyed by engine (engine.go).
+// name; what only one kind of software needs is keyed by engine ([process.EngineOf]).
 //
 // It does not connect to services that run already (package target does), it
 // changes nothing to make anything faster (package change does), and it never

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 // programs is what the services' environment has about programs.
@@ -50,7 +51,9 @@ func findPrograms(services []arena.Service, o Options) (programs, error) {
 		if svc.IsProcess() {
 			wants = append(wants, svc.Start[0])
 		}
-		wants = append(wants, engineOf(&svc).programs...)
+		if words := process.EngineOf(svc.Engine).SetUp; words != nil {
+			wants = append(wants, words[0])
+		}
 	}
 	for _, svc := range services {
 		wants = append(wants, svc.Programs...)
@@ -84,7 +87,7 @@ func missing(program string) error {
 
 // packages are the Debian packages of programs with another name.
 var packages = map[string]string{
-	"mysql": "mariadb-client", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", installDB: "mariadb-server",
+	"mysql": "mariadb-client", "mariadb": "mariadb-client", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
 	"redis-cli": "redis-tools", "varnishd": "varnish", "node": "nodejs", "bundle": "ruby-bundler",
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
@@ -40,15 +41,16 @@ func await(ctx context.Context, p *process.Child, limit time.Duration, question 
 func (s *Stack) readiness(svc *arena.Service, p *process.Child) func(context.Context) error {
 	place := s.places.Service(svc.Name)
 	ready := process.Ready{Network: "tcp", Address: place.Address, Send: svc.Ready.Send, Expect: svc.Ready.Expect}
-	host := place.Address
+	authority := place.Address
 	if place.Address == "" {
-		ready.Network, ready.Address, host = "unix", place.Socket, "localhost"
+		ready.Network, ready.Address, authority = "unix", place.Socket, "localhost"
 	}
 	switch {
-	case engineOf(svc).ping != nil:
-		return func(ctx context.Context) error { return engineOf(svc).ping(ctx, place) }
+	case process.EngineOf(svc.Engine).SQL:
+		login := host.Login{Socket: place.Socket, User: place.User, Password: place.Password, Schema: place.Schema}
+		return func(ctx context.Context) error { return process.SelectOne(ctx, login) }
 	case svc.Ready.Path != "" && ready.Address != "":
-		ready.URL = "http://" + host + "/" + strings.TrimPrefix(svc.Ready.Path, "/")
+		ready.URL = "http://" + authority + "/" + strings.TrimPrefix(svc.Ready.Path, "/")
 	}
 	return func(ctx context.Context) error {
 		if err := ready.Once(ctx); err != nil || place.Port == 0 {

@@ -146,7 +146,7 @@ func (s *Stack) start(ctx context.Context, svc *arena.Service) (*process.Child, 
 	s.mu.Unlock()
 	question := s.readiness(svc, p)
 	err = await(ctx, p, svc.Ready.Wait, question)
-	if most := engineOf(svc).stopWhenReady; ctx.Err() != nil && most > 0 {
+	if most := process.EngineOf(svc.Engine).StopWait; ctx.Err() != nil && most > 0 {
 		_ = await(context.WithoutCancel(ctx), p, most, question) // err is the error to return
 	}
 	var slow *NotReadyError

@@ -93,7 +93,7 @@ func (s *Stack) layOut(ctx context.Context) (*state, *manifest, error) {
 	need := int64(baseRoom)
 	for _, svc := range s.Services() {
 		if svc.Data != "" && (s.missing(svc.Data) || s.options.Fresh) {
-			need += engineOf(&svc).room
+			need += process.EngineOf(svc.Engine).Room
 		}
 	}
 	if err := f.room(need); err != nil {
@@ -271,8 +271,8 @@ func (s *Stack) writeConfigs(m *manifest) error {
 				return err
 			}
 		}
-		if do := engineOf(svc).configure; do != nil {
-			if err := do(s, svc); err != nil {
+		if process.EngineOf(svc.Engine).InitSQL {
+			if err := s.writeInitSQL(svc); err != nil {
 				return err
 			}
 		}

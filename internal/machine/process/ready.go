@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // A Ready is a question that shows whether a service answers. The first field that is set
@@ -36,6 +38,20 @@ func (r Ready) Once(ctx context.Context) error {
 		return err
 	case r.Address != "":
 		return r.exchange(ctx)
+	}
+	return nil
+}
+
+// SelectOne asks a database SELECT 1.
+func SelectOne(ctx context.Context, login host.Login) error {
+	db, err := host.Local{}.SQL(login)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	var one int
+	if err := db.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
+		return fmt.Errorf("SELECT 1: %w", err)
 	}
 	return nil
 }

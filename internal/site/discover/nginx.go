@@ -81,7 +81,7 @@ func (s *search) behind(ctx context.Context, svc *service, to string) {
 func Dump(ctx context.Context, h host.Host, p *process.Process) (*nginx.Config, error) {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
-	r, err := h.Exec(ctx, host.Command{Path: p.Program, Args: append([]string{"-T", "-q"}, NginxOptions(p)...), Dir: cmp.Or(p.Dir, "/")})
+	r, err := h.Exec(ctx, host.Command{Path: p.Program, Args: append([]string{"-T", "-q"}, process.NginxOptions(p)...), Dir: cmp.Or(p.Dir, "/")})
 	if err != nil {
 		return nil, err
 	}
@@ -96,24 +96,6 @@ func Dump(ctx context.Context, h host.Host, p *process.Process) (*nginx.Config, 
 		text = text[i:] // behind warnings
 	}
 	return nginx.SplitDump(text).Config()
-}
-
-// NginxOptions are the options of a running nginx that say which configuration
-// it has: -c and -p.
-func NginxOptions(p *process.Process) []string {
-	words := strings.Fields(p.Command())
-	var out []string
-	for i, w := range words {
-		for _, option := range []string{"-c", "-p"} {
-			switch value, attached := strings.CutPrefix(w, option); {
-			case w == option && i+1 < len(words):
-				out = append(out, option, words[i+1])
-			case attached && value != "" && !strings.HasPrefix(value, "-"):
-				out = append(out, option, value)
-			}
-		}
-	}
-	return out
 }
 
 // folders are where edits of the configuration are written: those of the main file and
@@ -316,7 +298,7 @@ func Compiled(ctx context.Context, h host.Host, p *process.Process) (prefix, acc
 			}
 		}
 	}
-	options := NginxOptions(p)
+	options := process.NginxOptions(p)
 	if i := slices.Index(options, "-p"); i >= 0 {
 		prefix = options[i+1]
 	}

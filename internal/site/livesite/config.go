@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
-	"github.com/iikanji/iikanji/internal/site/discover"
 )
 
 // A ConfigError is a configuration that the service's program refuses.
@@ -40,19 +37,11 @@ func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
 	if p == nil {
 		return &NotRunningError{service, "its process, which has ended"}
 	}
-	c := host.Command{Path: p.Program, Dir: p.Dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}}
-	switch {
-	case r.Engine == iikanji.EngineNginx:
-		c.Args = append([]string{"-t", "-q"}, withConfig(discover.NginxOptions(p), path)...)
-	case r.Engine.MySQLFamily():
-		// The first option only counts at the first place.
-		c.Args = []string{"--defaults-file=" + path, "--verbose", "--help"}
-		if r.Engine == iikanji.EngineMySQL {
-			c.Args = []string{"--defaults-file=" + path, "--validate-config"}
-		}
-	default:
+	test := process.EngineOf(r.Engine).TestFile
+	if test == nil {
 		return errNoTest
 	}
+	c := host.Command{Path: p.Program, Args: test(p, path), Dir: p.Dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	res, err := s.host.Exec(ctx, c)
@@ -63,16 +52,6 @@ func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
 		return &ConfigError{service, errorLines(res.Output)}
 	}
 	return nil
-}
-
-// withConfig replaces the configuration file in nginx's options.
-func withConfig(options []string, path string) []string {
-	out := slices.Clone(options)
-	if i := slices.Index(out, "-c"); i >= 0 {
-		out[i+1] = path
-		return out
-	}
-	return append(out, "-c", path)
 }
 
 // errorLines are the lines of an output with errors; all if none has one.
@@ -105,12 +84,12 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 		}
 		return s.await(ctx, r)
 	}
-	sig := process.EngineOf(r.Engine).Reload
-	if sig == 0 {
+	engine := process.EngineOf(r.Engine)
+	if engine.Reload == 0 {
 		return fmt.Errorf("service %s has no reload: fill in commands.reload", service)
 	}
-	if r.Engine == iikanji.EngineNginx && r.Config != "" {
-		if err := s.CheckConfig(ctx, service, r.Config); err != nil { // nginx would keep the old one and log the error only
+	if engine.TestFile != nil && r.Config != "" {
+		if err := s.CheckConfig(ctx, service, r.Config); err != nil { // the server would keep the old one and log the error only
 			return err
 		}
 	}
@@ -119,7 +98,7 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 		return &NotRunningError{service, "its process, which has ended"}
 	}
 	old := process.Children(p.PID)
-	if err := s.host.Signal(p.PID, sig); err != nil {
+	if err := s.host.Signal(p.PID, engine.Reload); err != nil {
 		return fmt.Errorf("reloading service %s: %w", service, err)
 	}
 	err := process.Await(ctx, reloadWait, reloadWait, nil,

@@ -11,25 +11,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
-// Limits of the time until a service answers. A database that was killed first
-// recovers from its log.
+// Limits of the time until a service answers.
 const (
-	databaseWait = 3 * time.Minute
-	serviceWait  = time.Minute
-	oneAsk       = 2 * time.Second
-	onePage      = 30 * time.Second // a page of a slow site
+	serviceWait = time.Minute
+	oneAsk      = 2 * time.Second
+	onePage     = 30 * time.Second // a page of a slow site
 )
 
 func waitOf(s *target.Service) time.Duration {
-	if s.Engine.MySQLFamily() {
-		return databaseWait
-	}
-	return serviceWait
+	return cmp.Or(process.EngineOf(s.Engine).StartWait, serviceWait)
 }
 
 // A NotReadyError is a service that does not answer in time.
@@ -133,16 +127,7 @@ func (s *Subject) selectOne(ctx context.Context, service *target.Service) error 
 		return err
 	}
 	login.Schema = ""
-	db, err := host.Local{}.SQL(login)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	var one int
-	if err := db.QueryRowContext(ctx, "SELECT 1").Scan(&one); err != nil {
-		return fmt.Errorf("SELECT 1: %w", err)
-	}
-	return nil
+	return process.SelectOne(ctx, login)
 }
 
 // await asks until the service answers, its process ends or the time is over.

@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/show/plain"
@@ -252,7 +251,7 @@ func (s *Subject) writePID(r *running) error {
 			return fmt.Errorf("reading the process id of service %s: %w", r.Name, err)
 		}
 		old := strings.TrimSpace(string(b))
-		writesItself := r.Engine == iikanji.EngineNginx || r.Engine.MySQLFamily()
+		writesItself := process.EngineOf(r.Engine).WritesPID
 		if _, err := strconv.Atoi(old); err != nil || old == strconv.Itoa(p.PID) ||
 			old != strconv.Itoa(before) && (path != r.PIDFile || writesItself) { // of another service
 			continue

@@ -325,7 +325,7 @@ func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 	if e == nil {
 		return &NotRunningError{r.Name, "its process, which has ended"}
 	}
-	e.Steps[0].Wait = databaseWait
+	e.Steps[0].Wait = waitOf(r.Service)
 	held, err := process.Hold(ctx, e, spec, r.origin.Files)
 	if err != nil {
 		return fmt.Errorf("stopping service %s: %w", r.Name, err)

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/lang/sqltext"
 	"github.com/iikanji/iikanji/internal/machine/process"
@@ -20,53 +17,56 @@ import (
 
 const installer = "database setup" // process name
 
-// installDB is the program that fills a new data folder.
-const installDB = "mariadb-install-db"
-
-// setUpMariaDB creates a data folder once. It creates it under another name and
-// renames it when it is complete, so a crash in between costs only time.
-//
-// The installer calls fsync some thousand times, which takes half a minute on a
-// slow disk. This is switched off; the result is synced once instead. The
-// installer's --user is not used: it would give system folders to that user.
-func (s *Stack) setUpMariaDB(ctx context.Context, svc *arena.Service) (err error) {
+// setUp makes a service's data folder if it is missing. A folder that its engine fills is
+// filled under another name and renamed when it is complete, so a crash in between costs
+// only time.
+func (s *Stack) setUp(ctx context.Context, svc *arena.Service) error {
+	if svc.Data == "" {
+		return nil
+	}
 	f := s.dir
 	dir := f.path(svc.Data)
 	if info, err := os.Stat(dir); err == nil {
 		return f.reown(dir, info)
 	}
-	s.progress("setting up the " + svc.Name + " (once)")
-	program, ok := find(searchPath(s.options), installDB)
-	if !ok {
-		return missing(installDB)
+	words := process.EngineOf(svc.Engine).SetUp
+	if words != nil {
+		s.progress("setting up the " + svc.Name + " (once)")
+		if err := s.fill(ctx, svc, words, dir); err != nil {
+			return f.full(fmt.Errorf("setting up the %s: %w", svc.Name, err), "")
+		}
+		return nil
 	}
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.Chmod(dir, 0o755), f.as.own(dir)); err != nil {
+		return fmt.Errorf("making the data folder of the %s: %w", svc.Name, err)
+	}
+	return nil
+}
+
+// fill runs the command that fills a new data folder.
+func (s *Stack) fill(ctx context.Context, svc *arena.Service, words []string, dir string) error {
+	f, v := s.dir, s.view(svc)
 	tmp := dir + unfinished
-	err = errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o700))
-	if err == nil {
-		err = f.as.own(tmp)
-	}
-	if err == nil {
-		err = f.emptyLog(initLog)
-	}
+	v.Self.Data = tmp
+	path, args, err := s.command(svc, words, v)
 	if err != nil {
-		return f.full(fmt.Errorf("setting up the %s: %w", svc.Name, err), "")
+		return err
 	}
-	p, err := s.control.Run(ctx, s.dropped(process.Spec{Name: installer, Path: program, Dir: tmp, Log: f.path(logDir, initLog), Rank: process.RankJob,
-		Env: f.baseEnv(s.programs), Args: []string{program, "--no-defaults", "--datadir=" + tmp, "--tmpdir=" + f.path(tmpDir), "--skip-test-db", "--skip-name-resolve",
-			"--auth-root-authentication-method=socket", "--auth-root-socket-user=root", "--debug-no-sync"}}))
+	if err := errors.Join(os.RemoveAll(tmp), os.Mkdir(tmp, 0o700), f.as.own(tmp), f.emptyLog(initLog)); err != nil {
+		return err
+	}
+	p, err := s.control.Run(ctx, s.dropped(process.Spec{Name: installer, Path: path, Args: append([]string{path}, args...),
+		Dir: tmp, Log: f.path(logDir, initLog), Rank: process.RankJob, Env: f.baseEnv(s.programs)}))
 	if err != nil {
-		return fmt.Errorf("setting up the %s: %w", svc.Name, err)
+		return err
 	}
 	if !p.OK {
 		return errors.Join(s.died(installer, initLog, 0, p.Status), os.RemoveAll(tmp))
 	}
-	if err = syncTree(tmp); err == nil {
-		err = os.Rename(tmp, dir)
+	if err := syncTree(tmp); err != nil {
+		return err
 	}
-	if err != nil {
-		return f.full(fmt.Errorf("setting up the %s: %w", svc.Name, err), "")
-	}
-	return nil
+	return os.Rename(tmp, dir)
 }
 
 // reown gives a data folder to the account if another user owns it, as in a folder
@@ -101,20 +101,4 @@ func (s *Stack) writeInitSQL(svc *arena.Service) error {
 
 func quoteText(text string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(text) + "'"
-}
-
-// pingMariaDB queries the database with the app's user and password.
-func pingMariaDB(ctx context.Context, at arena.Place) error {
-	c := mysql.NewConfig()
-	c.Net, c.Addr, c.DBName = "unix", at.Socket, at.Schema
-	c.User, c.Passwd = at.User, at.Password
-	c.Logger = &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return err
-	}
-	db := sql.OpenDB(connector)
-	defer db.Close()
-	var one int
-	return db.QueryRowContext(ctx, "SELECT 1").Scan(&one)
 }
