@@ -44,6 +44,7 @@ type diagnoseCmd struct {
 
 	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
 	Score    bool          `help:"Compare the findings with the known causes of the target."`
+	All      bool          `help:"List all findings; by default the first ten."`
 	Literals bool          `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	Format   report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON     bool          `help:"The same as --format json."`
@@ -190,6 +191,7 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 		return writeJSON(e.Stdout, doc)
 	}
 	page := findingsPage(d)
+	page.Most = c.most()
 	page.Notes = append(limitNotes(a.limits()), page.Notes...)
 	if c.Explain != "" {
 		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
@@ -217,6 +219,17 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 	return err
 }
 
+// fewFindings is how many findings have a place on a usual terminal, with two lines each.
+const fewFindings = 10
+
+// most is how many findings are shown; 0 for all.
+func (c *diagnoseCmd) most() int {
+	if c.All || c.Score {
+		return 0
+	}
+	return fewFindings
+}
+
 // findingsPage builds the page of findings. The notes above its table explain the
 // numbers and list the sensors that did not see the run.
 func findingsPage(d *diagnose.Diagnosis) *report.Findings {
@@ -237,6 +250,9 @@ func findingsPage(d *diagnose.Diagnosis) *report.Findings {
 	}
 	if len(green) > 0 {
 		p.Notes = append(p.Notes, "sensors green: "+strings.Join(green, ", "))
+	}
+	for _, u := range d.Unexplained {
+		p.Unexplained = append(p.Unexplained, u.Text)
 	}
 	for _, s := range d.Sensors {
 		if !s.Green {

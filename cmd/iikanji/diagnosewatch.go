@@ -108,6 +108,7 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 			}{d, perHour(d), taken, runFolder(hist, d), t.limits()})
 		}
 		page := hourly(d)
+		page.Most = c.most()
 		page.Notes = append(limitNotes(t.limits()), page.Notes...)
 		if err := page.Write(e.Stdout, c.Format, e.Cols); err != nil {
 			return err
@@ -224,7 +225,9 @@ func (c *diagnoseCmd) from(ctx context.Context, e *env) error {
 		}
 		return err
 	}
-	if err := hourly(d).Write(e.Stdout, c.Format, e.Cols); err != nil || c.Format != report.Text && c.Format != report.Markdown {
+	page := hourly(d)
+	page.Most = c.most()
+	if err := page.Write(e.Stdout, c.Format, e.Cols); err != nil || c.Format != report.Text && c.Format != report.Markdown {
 		return err
 	}
 	return writeTaken(e, takeAway(ctx, d, nil), c.From)

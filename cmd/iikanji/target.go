@@ -90,7 +90,7 @@ func (t *namedTarget) answers() string {
 
 // limits are what is not done for parts of a site; of an arena everything is.
 func (t *namedTarget) limits() []target.Limit {
-	if t.arena == nil {
+	if t.file != nil {
 		return t.file.Limits()
 	}
 	return nil

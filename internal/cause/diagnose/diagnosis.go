@@ -31,6 +31,8 @@ type Diagnosis struct {
 	// Executors are the services whose CPU time statements cost: the database servers,
 	// and the apps where a database is a library in them.
 	Executors []string `json:"-"`
+	// Unexplained is the time that no finding names, the largest statements first.
+	Unexplained []Unexplained `json:"unexplained,omitempty"`
 	// Plans of the heaviest statements.
 	QueryPlans map[QueryPlanKey]catalog.QueryPlan `json:"plans,omitempty"`
 }
@@ -99,6 +101,7 @@ func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	if b := in.Binding(); b.Resource != "" {
 		d.Binding = b.Resource + " (" + b.Who + ")"
 	}
+	d.Unexplained = d.unexplained(in.Profiles)
 	return d, err
 }
 

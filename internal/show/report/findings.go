@@ -21,6 +21,10 @@ type Findings struct {
 	Of func(iikanji.Finding) float64
 	// Notes are shown above the table: what the seconds measure, which sensors failed.
 	Notes []string
+	// Most is how many causes are shown as text; 0 shows all.
+	Most int
+	// Unexplained are lines below the table: time that no finding names.
+	Unexplained []string
 	// Plans by digest, for Explain.
 	QueryPlans map[string]catalog.QueryPlan
 }
@@ -34,22 +38,40 @@ func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 		return o.err
 	}
 	f.head(o, format, cols)
-	if len(f.causes()) == 0 {
+	switch {
+	case len(f.causes()) == 0:
 		o.line("no finding: no rule found a cause with a noticeable cost")
-		return o.err
-	}
-	if format == Markdown {
+	case format == Markdown:
 		o.table(f.table(f.causes()), format, cols)
-		return o.err
+	default:
+		f.lines(o, cols)
 	}
-	f.lines(o, cols)
+	f.unexplained(o, format, cols)
 	return o.err
+}
+
+// unexplained writes what no finding names: silence would look like knowledge.
+func (f *Findings) unexplained(o *out, format Format, cols int) {
+	for i, text := range f.Unexplained {
+		if i == 0 {
+			o.blank()
+		}
+		if format == Markdown {
+			o.line("- %s", text)
+			continue
+		}
+		o.wrapped("  ", text, wide(cols))
+	}
 }
 
 // lines writes two lines for each finding, the second one for its first remedy:
 // 80 columns are too few for both on one line.
 func (f *Findings) lines(o *out, cols int) {
 	causes := f.causes()
+	var rest []iikanji.Finding
+	if f.Most > 0 && len(causes) > f.Most {
+		causes, rest = causes[:f.Most], causes[f.Most:]
+	}
 	t := f.table(causes)
 	t.Columns = t.Columns[:len(t.Columns)-1]
 	for _, x := range causes {
@@ -60,6 +82,31 @@ func (f *Findings) lines(o *out, cols int) {
 		t.Below = append(t.Below, below)
 	}
 	o.table(t, Text, cols)
+	if len(rest) > 0 {
+		o.blank()
+		o.wrapped("  ", more(rest), wide(cols))
+	}
+}
+
+// more sums up findings that are not shown, by their codes.
+func more(rest []iikanji.Finding) string {
+	count, most := map[iikanji.Code]int{}, 0.0
+	var codes []iikanji.Code
+	for _, x := range rest {
+		if count[x.Code]++; count[x.Code] == 1 {
+			codes = append(codes, x.Code)
+		}
+		most = max(most, x.Gain.Hi)
+	}
+	var texts []string
+	for _, c := range codes {
+		if text := string(c); count[c] > 1 {
+			texts = append(texts, fmt.Sprintf("%s × %d", text, count[c]))
+		} else {
+			texts = append(texts, text)
+		}
+	}
+	return fmt.Sprintf("%d more, of at most %s s each: %s (--all lists them)", len(rest), three(most), strings.Join(texts, ", "))
 }
 
 func (f *Findings) head(o *out, format Format, cols int) {
