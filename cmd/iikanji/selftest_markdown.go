@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji/internal/proof/selftest"
 	"github.com/iikanji/iikanji/internal/show/report"
@@ -20,27 +21,44 @@ const (
 func (c *selftestCmd) markdown(e *env, rep *selftestReport) error {
 	o := &output{w: e.Stdout}
 	o.line("%s", figuresBegin)
-	o.line("From `iikanji selftest --full --seed %d --markdown`: %s trials and %s searches. Shares are in percent; ± is one standard error.",
-		rep.Seed, report.Count(int64(rep.Total)), report.Count(int64(rep.countSearches())))
-	o.line("\n#### One trial\n\nHow often a change is kept, by its true effect; %s trials a cell. *noise* is the standard deviation of one run, *pairs* the"+
-		" mean number of pairs at +10 %%.\n", report.Count(int64(rep.Trials)))
+	o.line("From `iikanji selftest --full --seed %d%s --markdown`: %s trials of the tables and %s searches."+
+		" ± is one standard error.", rep.Seed, scaleFlag(c.Scale), report.Count(int64(rep.Total)), report.Count(int64(rep.countSearches())))
+	o.line("\n#### One trial\n\nHow often a change is kept, by its true effect; %s trials a cell. *noise* is the standard deviation"+
+		" of one run, *pairs* the mean number of pairs at +10 %%.\n", report.Count(int64(rep.Trials)))
 	o.markdown(rulesTable(rep.Cells))
 	o.line("\n#### One trial on machines that break the rule's assumptions\n")
 	o.markdown(worldsTable(rep.Cells))
 	if len(rep.Costs) > 0 {
-		o.line("\n#### How many pairs an effect costs\n\nThe least effect that a trial keeps with a chance of 80 %% within so many pairs, by the noise of a pair (standard" +
-			" deviation of the difference of two runs, 1.4 × that of one run). Trials of a search use the fast lane besides.\n")
+		o.line("\n#### How many pairs an effect costs\n\nThe least effect that a trial keeps with a chance of 80 %% within so many" +
+			" pairs, by the noise of a pair (standard deviation of the difference of two runs, 1.4 × that of one run). Trials of a" +
+			" search use the fast lane besides.\n")
 		o.markdown(costsTable(rep.Costs))
 	}
 	o.line("\n#### Whole searches\n\n%d searches of each kind; means of one search.\n", c.Searches)
 	o.markdown(searchesTable(rep.Searches))
 	if len(rep.Worlds) > 0 {
-		o.line("\n#### Sites whose changes interact, long runs, other machines\n\n%d searches of each world and budget.\n", rep.Worlds[0].Searches+rep.Worlds[0].Errors)
-		printScenes(o, selftest.Scenes(), rep.Worlds)
+		o.line("\n#### Worlds: sites whose changes interact, long runs, other machines\n\n%d searches of each world and budget.\n",
+			rep.Worlds[0].Searches+rep.Worlds[0].Errors)
+		printScenes(o, rep.scenes(), rep.Worlds)
 	}
 	printGoals(o, rep.Goals)
 	o.line("%s", figuresEnd)
 	return o.err
+}
+
+// scenes are those that were simulated.
+func (r *selftestReport) scenes() []selftest.Scene {
+	return slices.DeleteFunc(selftest.Scenes(), func(s selftest.Scene) bool {
+		return !slices.ContainsFunc(r.Worlds, func(w selftest.Row) bool { return w.World == s.Name })
+	})
+}
+
+// scaleFlag is the flag of a scale; "" of the usual one.
+func scaleFlag(scale float64) string {
+	if scale == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" --scale %g", scale)
 }
 
 // markdown writes a table.
@@ -68,8 +86,8 @@ func costsTable(costs []selftest.PairCost) *report.Table {
 
 // searchesTable has a row for each kind of search.
 func searchesTable(all []selftest.Tally) *report.Table {
-	t := &report.Table{Columns: []report.Column{{Name: "search", Left: true}, {Name: "no effect"}, {Name: "harmful"}, {Name: "harm"}, {Name: "good"},
-		{Name: "stated"}, {Name: "covers"}, {Name: "headline"}, {Name: "runs"}}}
+	t := &report.Table{Columns: []report.Column{{Name: "search", Left: true}, {Name: "no effect"}, {Name: "harmful"},
+		{Name: "harm"}, {Name: "good"}, {Name: "stated"}, {Name: "covers"}, {Name: "headline"}, {Name: "runs"}}}
 	for _, s := range all {
 		n := float64(s.Searches)
 		row := []string{s.Name, fmt.Sprintf("%.2f", float64(s.Null)/n), fmt.Sprintf("%.2f", float64(s.Harmful)/n),
@@ -94,9 +112,7 @@ func printScenes(o *output, scenes []selftest.Scene, rows []selftest.Row) {
 	for _, s := range scenes {
 		o.line("- **%s**: %s", s.Name, s.Says)
 	}
-	o.line("\n*proven*: searches with a useless change in force that is called proven; *useless*, *harmful*: searches with one in force at the end;" +
-		" *good*: changes of the best state in force; *ratio*: share of the best ln ratio; *headline*: its 90 %% intervals that cover;" +
-		" *alone*: intervals of changes called proven that cover; *left*: time unused.\n")
+	o.line("\n%s\n", worldsLegend)
 	t := &report.Table{Columns: append([]report.Column{{Name: "world", Left: true}}, worldColumns...)}
 	for _, r := range rows {
 		t.Rows = append(t.Rows, append([]string{r.World}, worldCells(r)...))
@@ -118,7 +134,10 @@ func printGoals(o *output, goals []selftest.Goal) {
 
 // goalsTable has a row for each goal.
 func goalsTable(goals []selftest.Goal) *report.Table {
-	t := &report.Table{Columns: []report.Column{{Name: "what", Left: true}, {Name: "goal", Left: true}, {Name: "measured", Left: true}, {Name: "", Left: true}}}
+	t := &report.Table{}
+	for _, name := range []string{"what", "goal", "measured", ""} {
+		t.Columns = append(t.Columns, report.Column{Name: name, Left: true})
+	}
 	for _, g := range goals {
 		t.Rows = append(t.Rows, []string{g.What, g.Goal, g.Measured, okText(g.OK)})
 	}

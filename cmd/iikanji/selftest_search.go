@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/proof/selftest"
 	"github.com/iikanji/iikanji/internal/show/report"
@@ -31,12 +32,12 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	}
 	p.Done()
 	if !c.Full {
-		return nil
+		var err error
+		rep.Worlds, err = simulateScenes(ctx, e, quickProgress(e), selftest.QuickScenes(), c.Seed, c.Searches)
+		return err
 	}
 	p = report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
-	full, err := selftest.MeasureAll(ctx, c.Seed, c.Scale, func(line string) {
-		p.Status("measuring: %s", line)
-	})
+	full, err := selftest.MeasureAll(ctx, c.Seed, c.Scale, tellLeft(e, p))
 	p.Done()
 	rep.Goals, rep.Worlds, rep.Costs = full.Goals, full.Rows, full.Costs
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -45,8 +46,28 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	return err
 }
 
+// tellLeft shows what is measured, and for how long when the worlds are: they take most of the
+// time.
+func tellLeft(e *env, p *report.Progress) selftest.Teller {
+	var began time.Time
+	return func(what string, done, all int) {
+		left := ""
+		switch {
+		case all > 0 && done == 0:
+			began = e.Now()
+		case all > 0:
+			d := time.Duration(float64(e.Now().Sub(began)) * float64(all-done) / float64(done))
+			left = fmt.Sprintf(", %s left", report.Duration(d.Round(time.Second)))
+		}
+		p.Status("measuring: %s%s", what, left)
+	}
+}
+
 func (r *selftestReport) countSearches() int {
 	n := 0
+	for _, w := range r.Worlds {
+		n += w.Searches + w.Errors
+	}
 	for _, t := range r.Searches {
 		n += t.Searches
 	}
@@ -74,6 +95,9 @@ func printSearches(e *env, rep *selftestReport) error {
 			fmt.Fprintf(&b, "  %d of %d ended with an error: %s\n", s.Errors, s.Searches+s.Errors, s.Error)
 		}
 	}
+	o := &output{w: &b}
+	o.line("\nSites whose changes interact, few long runs, several searches in a row")
+	printWorlds(o, e, rep.scenes(), rep.Worlds)
 	if len(rep.Goals) > 0 {
 		b.WriteString("\nGoals: goal | measured with its 95 % interval, or ± its standard error | ok\n\n")
 	}

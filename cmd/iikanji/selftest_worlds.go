@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -74,7 +75,7 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 		return err
 	}
 	began := e.Now()
-	rows, err := simulateScenes(ctx, e, scenes, c.Seed, c.Searches)
+	rows, err := simulateScenes(ctx, e, report.NewProgress(e.Stderr, e.TTY, e.width, e.Now), scenes, c.Seed, c.Searches)
 	if err != nil {
 		return err
 	}
@@ -91,17 +92,20 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 		printGoals(o, goals)
 		return o.err
 	}
-	return printWorlds(e, scenes, rows, c.Seed)
+	o := &output{w: e.Stdout}
+	o.line("Searches on simulated sites (seed %d)", c.Seed)
+	printWorlds(o, e, scenes, rows)
+	return o.err
 }
 
 // simulateScenes simulates n searches of each scene and budget, and shows the time left.
-func simulateScenes(ctx context.Context, e *env, scenes []selftest.Scene, seed uint64, n int) ([]selftest.Row, error) {
+func simulateScenes(ctx context.Context, e *env, p *report.Progress, scenes []selftest.Scene, seed uint64, n int,
+) ([]selftest.Row, error) {
 	began := e.Now()
 	total, done := 0, 0
 	for _, s := range scenes {
 		total += n * len(s.Searches)
 	}
-	p := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer p.Done()
 	var mu sync.Mutex
 	var rows []selftest.Row
@@ -113,7 +117,8 @@ func simulateScenes(ctx context.Context, e *env, scenes []selftest.Scene, seed u
 				defer mu.Unlock()
 				done++
 				left := time.Duration(float64(e.Now().Sub(began)) * float64(total-done) / float64(done))
-				p.Status("%s, %s: %d of %d searches, %s left", scene.Name, s.Name, done, total, report.Duration(left.Round(time.Second)))
+				p.Status("%s, %s: %d of %d searches, %s left", scene.Name, s.Name, done, total,
+					report.Duration(left.Round(time.Second)))
 			})
 			if err != nil {
 				return rows, err
@@ -124,13 +129,16 @@ func simulateScenes(ctx context.Context, e *env, scenes []selftest.Scene, seed u
 	return rows, nil
 }
 
+// worldsLegend says what the columns of a world's table are.
+const worldsLegend = "In percent, with the standard error. proven: searches with a useless change in force that is called proven; useless, " +
+	"harmful: searches with one in force at the end; good: changes of the best state in force; ratio: share of the best ln ratio; " +
+	"headline: its 90 % intervals that cover; alone: intervals of changes called proven that cover; left: time unused."
+
 // printWorlds prints a table of each scene.
-func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint64) error {
-	o := &output{w: e.Stdout}
-	o.line("Searches on simulated sites, in percent with the standard error (seed %d):", seed)
-	o.line("proven: searches with a useless change called proven; useless, harmful: with one")
-	o.line("in force at the end; good: changes of the best state in force; ratio: share of")
-	o.line("the best ln ratio; headline, alone: intervals that cover; left: time unused")
+func printWorlds(o *output, e *env, scenes []selftest.Scene, rows []selftest.Row) {
+	for _, line := range report.Wrap("", "", worldsLegend, e.Cols) {
+		o.line("%s", line)
+	}
 	for _, scene := range scenes {
 		if len(scene.Searches) == 0 {
 			continue
@@ -151,31 +159,32 @@ func printWorlds(e *env, scenes []selftest.Scene, rows []selftest.Row, seed uint
 			o.line("%s", line)
 		}
 	}
-	return o.err
 }
 
 // missedGoals has a line for each goal that a row misses.
 func missedGoals(r selftest.Row) (lines []string) {
 	for _, g := range r.Goals {
 		if !g.OK {
-			lines = append(lines, fmt.Sprintf("MISSED %s: %s, the goal is %s", strings.TrimPrefix(g.What, r.World+", "), g.Measured, g.Goal))
+			what := strings.TrimPrefix(g.What, r.World+", ")
+			lines = append(lines, fmt.Sprintf("MISSED %s: %s, the goal is %s", what, g.Measured, g.Goal))
 		}
 	}
 	return lines
 }
 
 // worldColumns are the columns of a row, and worldCells its cells.
-var worldColumns = []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"}, {Name: "harmful"},
+var worldColumns = []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"},
+	{Name: "harmful"},
 	{Name: "good"}, {Name: "ratio"}, {Name: "headline"}, {Name: "alone"}, {Name: "left"}}
 
 // worldCells are the cells of a row.
 func worldCells(r selftest.Row) []string {
 	good := "-"
 	if r.Good.N > 0 {
-		good = fmt.Sprintf("%.1f of %.1f", r.Good.Mean, r.Of)
+		good = fmt.Sprintf("%.1f/%.1f", r.Good.Mean, r.Of)
 	}
-	cells := []string{r.Budget, measureCell(r.UselessProven), measureCell(r.UselessInForce), measureCell(r.Harmful), good, measureCell(r.Share),
-		measureCell(r.Headline), measureCell(r.Alone), measureCell(r.Unused)}
+	cells := []string{r.Budget, measureCell(r.UselessProven), measureCell(r.UselessInForce), measureCell(r.Harmful), good,
+		measureCell(r.Share), measureCell(r.Headline), measureCell(r.Alone), measureCell(r.Unused)}
 	if r.Errors > 0 {
 		cells[0] += fmt.Sprintf(" (%d errors)", r.Errors)
 	}
@@ -187,7 +196,7 @@ func measureCell(m selftest.Measure) string {
 	switch {
 	case m.N == 0:
 		return "-"
-	case m.Mean < 0.0995 && m.Mean > -0.0995:
+	case math.Abs(m.Mean) < 0.0995 && m.SE < 0.0995:
 		return fmt.Sprintf("%.1f±%.1f", 100*m.Mean, 100*m.SE)
 	}
 	return fmt.Sprintf("%.0f±%.0f", 100*m.Mean, 100*m.SE)

@@ -30,7 +30,7 @@ const (
 // costs measures what effects cost, on all CPUs.
 func (m *measurement) costs() error {
 	m.pairs = make([]PairCost, len(costNoises))
-	n := m.times(2000)
+	n := m.times(1000)
 	type job struct{ noise, pairs int }
 	jobs := make(chan job)
 	var wg sync.WaitGroup
@@ -44,7 +44,7 @@ func (m *measurement) costs() error {
 			}
 		})
 	}
-	m.tell("what effects cost")
+	m.tell("what effects cost", 0, 0)
 	for i := range costNoises {
 		for k := range CostPairs {
 			if m.ctx.Err() == nil {

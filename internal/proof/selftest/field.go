@@ -272,7 +272,8 @@ func use(run *iikanji.Run, busy [Resources]float64, load time.Duration) (seconds
 		if r.usesCPU() {
 			cpu := share * load.Seconds()
 			seconds += cpu
-			run.Usage = append(run.Usage, iikanji.Usage{Who: r.String(), User: time.Duration(cpu * float64(time.Second)), Share: share / cores})
+			run.Usage = append(run.Usage, iikanji.Usage{Who: r.String(), Share: share / cores,
+				User: time.Duration(cpu * float64(time.Second))})
 		}
 	}
 	return seconds, limit
@@ -297,7 +298,8 @@ func (s *site) SameAnswers(ctx context.Context, spec load.AnswerSpec) (load.Answ
 	report := load.AnswerReport{Answered: iikanji.Answered{Requests: 1000, Routes: 10}}
 	for k, c := range s.candidates {
 		if c.Differs && s.isOn(k) {
-			report.Unlike = append(report.Unlike, load.Unlike{Request: "GET /" + place(k), Why: "another body", Old: "a", New: "b"})
+			report.Unlike = append(report.Unlike,
+				load.Unlike{Request: "GET /" + place(k), Why: "another body", Old: "a", New: "b"})
 			return report, spec.Swap(ctx, false)
 		}
 	}
@@ -314,7 +316,8 @@ func (s *site) plan(_ context.Context, r iikanji.Remedy) (*iikanji.Change, error
 		return nil, change.ErrNothing
 	}
 	where, c := s.candidates[k].place(k), s.candidates[k]
-	planned := &iikanji.Change{Kind: "simulated", Target: r.Target, Says: r.Says, Worth: change.WorthLine, Simplifies: c.Simplifies}
+	planned := &iikanji.Change{Kind: "simulated", Target: r.Target, Says: r.Says, Worth: change.WorthLine,
+		Simplifies: c.Simplifies}
 	if c.Kind != Index {
 		planned.Remedy = &r
 	}

@@ -24,7 +24,7 @@ type measurement struct {
 	ctx   context.Context
 	seed  uint64
 	scale float64 // of the numbers of trials and searches
-	tell  func(string)
+	tell  Teller
 	goals []Goal
 	rows  []Row // of the scenes
 	pairs []PairCost
@@ -40,9 +40,13 @@ type Full struct {
 	Costs []PairCost // how many pairs an effect costs
 }
 
+// A Teller is told what is measured; done and all count the worlds with their budgets, all is 0
+// for other things.
+type Teller func(what string, done, all int)
+
 // MeasureAll measures every goal. scale multiplies the numbers of trials and searches; 1 is what
 // the documentation's tables have. What was measured before an error is returned with it.
-func MeasureAll(ctx context.Context, seed uint64, scale float64, tell func(string)) (Full, error) {
+func MeasureAll(ctx context.Context, seed uint64, scale float64, tell Teller) (Full, error) {
 	m := &measurement{ctx: ctx, seed: seed, scale: scale, tell: tell}
 	for _, part := range []func() error{m.searchGoals, m.noops, m.powers, m.intervals, m.headlines, m.costs, m.scenes, m.noErrors} {
 		if err := part(); err != nil {
@@ -61,7 +65,7 @@ func (s Share) percent() string {
 
 // search measures one kind of search.
 func (m *measurement) search(s Search, n int) (Tally, error) {
-	m.tell(s.Name)
+	m.tell(s.Name, 0, 0)
 	t, err := s.Simulate(m.ctx, m.seed+1000, m.times(n), nil)
 	m.note(&t)
 	return t, err
@@ -145,7 +149,7 @@ func (m *measurement) trials(w World, effect float64, seed uint64, n int) (Trial
 // noops measures how often a change that does nothing is kept by one trial.
 func (m *measurement) noops() error {
 	for i, w := range Worlds() {
-		m.tell("no-op: " + w.label())
+		m.tell("no-op: "+w.label(), 0, 0)
 		t, err := m.trials(w, 0, 2000+uint64(i), 40_000)
 		if err != nil {
 			return err
@@ -159,7 +163,7 @@ func (m *measurement) noops() error {
 // powers measures how often a gain of 10 % is kept by one trial, and how often × 1.8
 // after two pairs on a noisy machine.
 func (m *measurement) powers() error {
-	m.tell("+10 %")
+	m.tell("+10 %", 0, 0)
 	t, err := m.trials(World{Sigma: 0.05}, 0.10, 3000, 40_000)
 	if err != nil {
 		return err
@@ -167,7 +171,7 @@ func (m *measurement) powers() error {
 	s := share(t.Kept, t.Trials)
 	m.add("one trial of +10 %, 5 % noise: kept", "≥ 93 %", s.percent(), s.Mid >= 0.93, t.Trials, 0)
 	m.add("the same: mean pairs", "≤ 4.5", fmt.Sprintf("%.2f", t.MeanPairs()), t.MeanPairs() <= 4.5, 0, 0)
-	m.tell("× 1.8")
+	m.tell("× 1.8", 0, 0)
 	if t, err = m.trials(World{Sigma: 0.20 / math.Sqrt2}, 0.80, 3001, 40_000); err != nil {
 		return err
 	}
@@ -182,7 +186,7 @@ func (m *measurement) intervals() error {
 		effect float64
 		n      int
 	}{{0, 60_000}, {0.02, 20_000}, {0.05, 8000}, {0.10, 8000}, {0.15, 8000}, {0.20, 8000}} {
-		m.tell(fmt.Sprintf("intervals of %+.0f %%", 100*x.effect))
+		m.tell(fmt.Sprintf("intervals of %+.0f %%", 100*x.effect), 0, 0)
 		t, err := m.trials(World{Sigma: 0.05}, x.effect, 4000, x.n)
 		if err != nil {
 			return err
@@ -203,7 +207,7 @@ func (m *measurement) headlines() error {
 		if w.Lucky { // a property of a trial's first runs
 			continue
 		}
-		m.tell("headline: " + w.label())
+		m.tell("headline: "+w.label(), 0, 0)
 		n := m.times(20_000)
 		s := share(Headline(w, m.seed+5000+uint64(i), n), n)
 		m.add("the headline's 90 % interval, "+w.label()+": covers", "88 to 93 %", s.percent(), s.Mid >= 0.88 && s.Mid <= 0.93, n, 0)

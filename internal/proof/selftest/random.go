@@ -13,7 +13,11 @@ func randomScenes() []Scene {
 	slow := minutes(three, nil)
 	slow.Draw = drawSite
 	return []Scene{
-		interacting(scene("sites", "a site of its own for each search: app, database and locks with 6 to 10 pieces of work; 12 to 18 changes, half of them nulls, some that move work or harm; promises off by a factor of 2; 3 % noise", s, quarter, hour)),
+		interacting(scene("sites",
+			"a site of its own for each search: app, database and locks with 6 to 10 pieces of work; 12 to 18 "+
+				"changes, half of them nulls, some that move work or harm; promises off by a factor of 2; 3 % "+
+				"noise",
+			s, quarter, hour)),
 		interacting(scene("minutes-sites", "the same with 75 s a run", slow, 20*time.Minute, hour)),
 	}
 }
@@ -49,7 +53,8 @@ func drawActs(t *Stack, rng *rand.Rand) []Touch {
 	case p < 0.35:
 		return saves(from, share)
 	case p < 0.43 && t.Pieces[from].Of != t.Pieces[to].Of: // moves most of what it saves
-		return []Touch{{Piece: from, Factor: 1 - share}, {Piece: to, Factor: 1, Adds: t.Pieces[from].Work * share * (0.5 + 0.6*rng.Float64())}}
+		adds := t.Pieces[from].Work * share * (0.5 + 0.6*rng.Float64())
+		return []Touch{{Piece: from, Factor: 1 - share}, {Piece: to, Factor: 1, Adds: adds}}
 	case p < 0.53: // harms
 		return []Touch{{Piece: from, Factor: 1.1 + 0.6*rng.Float64()}}
 	}

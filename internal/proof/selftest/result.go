@@ -52,7 +52,8 @@ type Result struct {
 // result compares an outcome with the truth.
 func (s *site) result(out *tune.Outcome) *Result {
 	in := s.inForce()
-	r := &Result{Final: s.truth.Score(in, 1), Runs: out.Runs, Took: out.Took, Attempts: len(out.Attempts), Expected: out.FalseKeeps}
+	r := &Result{Final: s.truth.Score(in, 1), Runs: out.Runs, Took: out.Took, Attempts: len(out.Attempts),
+		Expected: out.FalseKeeps}
 	if r.Limit = s.search.Options.Time; r.Limit > 0 {
 		r.Unused = max(0, r.Limit-out.Took)
 	}

@@ -58,9 +58,11 @@ func (m Moments) measure() Measure {
 // row is the row of the tally, without goals.
 func (t Tally) row(scene string) Row {
 	r := Row{World: scene, Budget: t.Name, Searches: t.Searches, Errors: t.Errors, Error: t.Error,
-		UselessProven: shareOf(t.AnyProven, t.Searches), UselessInForce: shareOf(t.AnyNull, t.Searches), Useless: t.Nulls.measure(),
+		UselessProven: shareOf(t.AnyProven, t.Searches), UselessInForce: shareOf(t.AnyNull, t.Searches),
+		Useless: t.Nulls.measure(),
 		Harmful: shareOf(t.AnyHarm, t.Searches), Good: t.Goods.measure(), Share: t.Shares.measure(),
-		Headline: shareOf(t.Covered, t.Compared), Alone: shareOf(t.Held, t.Proven), Shown: shareOf(t.Inside, t.Changes), Unused: t.Unused.measure()}
+		Headline: shareOf(t.Covered, t.Compared), Alone: shareOf(t.Held, t.Proven),
+		Shown: shareOf(t.Inside, t.Changes), Unused: t.Unused.measure()}
 	if t.Searches > 0 {
 		r.Of, r.Runs = float64(t.Best)/float64(t.Searches), float64(t.Runs)/float64(t.Searches)
 	}

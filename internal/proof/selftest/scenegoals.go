@@ -56,12 +56,8 @@ func (sc *Scene) wants(s *Search, r Row) []want {
 // Row is the row of the searches of the scene under one budget, with its goals.
 func (sc *Scene) Row(s *Search, t Tally) Row {
 	r := t.row(sc.Name)
-	for i, w := range sc.wants(s, r) {
-		g := w.goal(r)
-		if i == 0 { // they are counted once
-			g.Searches = r.Searches
-		}
-		r.Goals = append(r.Goals, g)
+	for _, w := range sc.wants(s, r) {
+		r.Goals = append(r.Goals, w.goal(r))
 	}
 	return r
 }
@@ -75,7 +71,8 @@ func (sc *Scene) special(s *Search) []want {
 	case sc.Name == "ladder" && limit == quarter:
 		return []want{
 			{what: "useless changes in force, mean", of: func(r Row) Measure { return r.Useless }, limit: 0.3, plain: true},
-			{what: "good changes in force, of 7", of: func(r Row) Measure { return r.Good }, limit: 6.8, least: true, plain: true},
+			{what: "good changes in force, of 7", of: func(r Row) Measure { return r.Good }, limit: 6.8, least: true,
+				plain: true},
 			{what: "intervals shown of changes cover", of: func(r Row) Measure { return r.Shown }, limit: 0.88, least: true},
 		}
 	case sc.Name == "ladder" && limit == 0:
@@ -117,7 +114,8 @@ func (w want) goal(r Row) Goal {
 	if m.N == 0 {
 		measured = "none"
 	}
-	return Goal{What: fmt.Sprintf("%s, %s: %s", r.World, r.Budget, w.what), Goal: sign + " " + number, Measured: measured, OK: w.reached(r)}
+	return Goal{What: fmt.Sprintf("%s, %s: %s", r.World, r.Budget, w.what), Goal: sign + " " + number,
+		Measured: measured, OK: w.reached(r)}
 }
 
 // sceneSearches is how many searches of each scene and budget are simulated for the goals.
@@ -125,10 +123,15 @@ const sceneSearches = 600
 
 // scenes measures the goals of all scenes.
 func (m *measurement) scenes() error {
-	for _, scene := range Scenes() {
+	all := Scenes()
+	total := 0
+	for _, scene := range all {
+		total += len(scene.Searches)
+	}
+	for _, scene := range all {
 		for i := range scene.Searches {
 			s := &scene.Searches[i]
-			m.tell(scene.Name + ", " + s.Name)
+			m.tell(scene.Name+", "+s.Name, len(m.rows), total)
 			t, err := s.Simulate(m.ctx, m.seed+6000, m.times(sceneSearches), nil)
 			if err != nil {
 				return err
@@ -159,6 +162,7 @@ func (m *measurement) noErrors() error {
 	if m.firstError != "" {
 		measured += ": " + m.firstError
 	}
-	m.add("searches that ended with an error", fmt.Sprintf("≤ %.0f %%", 100*mostErrors), measured, math.IsNaN(s.Mid) || s.Mid <= mostErrors, 0, 0)
+	ok := math.IsNaN(s.Mid) || s.Mid <= mostErrors
+	m.add("searches that ended with an error", fmt.Sprintf("≤ %.0f %%", 100*mostErrors), measured, ok, 0, 0)
 	return nil
 }

@@ -17,7 +17,7 @@ func TestErrorIsCounted(t *testing.T) {
 	if r.Searches != got.Searches || r.Errors != got.Errors || r.UselessInForce.N != got.Searches {
 		t.Errorf("%+v", r)
 	}
-	m := measurement{tell: func(string) {}}
+	m := measurement{tell: func(string, int, int) {}}
 	m.note(&got)
 	if err := m.noErrors(); err != nil || len(m.goals) != 1 || m.goals[0].OK || !strings.Contains(m.goals[0].Measured, got.Error) {
 		t.Errorf("%v, %+v", err, m.goals)

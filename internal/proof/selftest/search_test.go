@@ -138,7 +138,7 @@ func TestSearchSeeded(t *testing.T) {
 
 // TestGoals: the goals of single trials are measured and stated.
 func TestGoals(t *testing.T) {
-	m := &measurement{ctx: t.Context(), seed: 1, scale: 0.01, tell: func(string) {}}
+	m := &measurement{ctx: t.Context(), seed: 1, scale: 0.01, tell: func(string, int, int) {}}
 	for _, part := range []func() error{m.powers, m.intervals} {
 		if err := part(); err != nil {
 			t.Fatal(err)
