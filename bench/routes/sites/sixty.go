@@ -3,16 +3,20 @@ package sites
 import "slices"
 
 // Sixty are sites written in November 2026, before the learner was read or run for them. They are
-// measured at several lengths of log. Those with an even index served to improve the learner,
-// the others were kept back.
+// measured at several lengths of log. Improve says which of them served to improve the learner.
 var Sixty = slices.Concat(publications, counters, interfaces, procedures, stores, consoles)
 
-// Half gives the sites with an even (0) or odd (1) index.
-func Half(all []Site, k int) (half []Site) {
-	for i := k; i < len(all); i += 2 {
-		half = append(half, all[i])
+// Improve divides sites: three of four served to improve the learner (those with an even index
+// first), the fourth was kept back.
+func Improve(all []Site) (used, kept []Site) {
+	for i, s := range all {
+		if i%4 == 3 {
+			kept = append(kept, s)
+		} else {
+			used = append(used, s)
+		}
 	}
-	return half
+	return used, kept
 }
 
 // Lengths are the sizes of logs, in lines, at which Sixty are measured.
