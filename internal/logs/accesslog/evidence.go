@@ -1,8 +1,10 @@
 package accesslog
 
 import (
+	"bytes"
 	"cmp"
 	"math"
+	"strings"
 )
 
 // The evidence that the names at a position are values is a sum of scores. One
@@ -13,6 +15,9 @@ type evidence float64
 func (e evidence) needed() int {
 	return int(min(max(maxNames/math.Exp2(float64(e)), minNames), 10*maxNames))
 }
+
+// minAlike is minNames where several routes below are the same for all names.
+const minAlike = 2
 
 // A relative is a route below a name: how the requests of a name divide among
 // these routes is compared between names.
@@ -31,6 +36,9 @@ func (b *branch) shares(recurrent map[string]int) map[relative]float64 {
 	}
 	for _, c := range b.children {
 		rel := relative{kind: c.shape.kind}
+		if len(c.shape.text) == 0 && c.shape.kind == literal { // a slash at the end
+			rel.text = "/"
+		}
 		if c.shape.kind == rest { // different names, as where no file tree was found
 			rel.kind = literal
 		}
@@ -95,7 +103,7 @@ func newSiblings(parent *branch, depth int, names []name) *siblings {
 	s := &siblings{parent: parent, depth: depth, names: names, recurrent: map[string]int{}, bulk: map[relative]float64{}}
 	for _, v := range names {
 		for _, c := range v.b.children {
-			if c.shape.kind == literal {
+			if c.shape.kind == literal && len(c.shape.text) > 0 {
 				s.recurrent[string(c.shape.text)]++
 			}
 		}
@@ -128,6 +136,7 @@ func newSiblings(parent *branch, depth int, names []name) *siblings {
 
 // evidence adds up what the texts, the routes below, the times and sizes of
 // the names and the text of their parent show.
+
 func (s *siblings) evidence(ref reference) evidence {
 	e := s.texts() + s.structure() + s.context()
 	main := s.main()
@@ -185,6 +194,7 @@ func (s *siblings) structure() (e evidence) {
 	if s.fileTrees() {
 		e += 2.5
 	}
+	e += s.deep()
 	switch share := float64(s.alike) / float64(len(s.names)); {
 	case share >= 0.85 && len(s.bulk) > 1:
 		e++
@@ -231,6 +241,8 @@ func (s *siblings) context() (e evidence) {
 		e++
 	case strict:
 		e += 3
+	case procedureFolders[string(bytes.ToLower(parent.text))]:
+		e -= 1.5
 	case isRouteWord(string(parent.text)) || len(parent.text) > 1 && isVersion(parent.text):
 		e -= 0.5
 	}
@@ -271,7 +283,7 @@ func (s *siblings) most(of func(relative) bool) (best relative, ok bool) {
 // rowsOf are the rows of a name's relative route.
 func (b *branch) rowsOf(rel relative) []*row {
 	if rel.kind != nKinds {
-		if b = b.children[shape{rel.kind, []byte(rel.text)}.key()]; b == nil {
+		if b = b.children[shape{rel.kind, []byte(strings.TrimPrefix(rel.text, "/"))}.key()]; b == nil {
 			return nil
 		}
 	}
@@ -284,12 +296,32 @@ func (b *branch) rowsOf(rel relative) []*row {
 }
 
 func (b *branch) momentsOf(rel relative, of measure) (m moments) {
-	for _, w := range b.rowsOf(rel) {
+	rows := b.rowsOf(rel)
+	for _, w := range rows {
 		if w != nil {
 			m.add(of(w))
 		}
 	}
+	if rows == nil && rel.kind != nKinds && rel.kind != literal { // the routes below an identifier
+		if c := b.children[shape{rel.kind, nil}.key()]; c != nil {
+			c.addMoments(&m, rel.method, of)
+		}
+	}
 	return m
+}
+
+// addMoments adds the rows of a method below a branch.
+func (b *branch) addMoments(m *moments, of method, measure measure) {
+	for _, rows := range b.rows {
+		for _, w := range rows.sides {
+			if w != nil && rows.method == of {
+				m.add(measure(w))
+			}
+		}
+	}
+	for _, c := range b.sorted() {
+		c.addMoments(m, of, measure)
+	}
 }
 
 // likeness scores how much the names differ in a quantity, beyond the noise of

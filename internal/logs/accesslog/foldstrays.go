@@ -116,18 +116,21 @@ func (b *branch) foldRandomNames(sides int) {
 	}
 }
 
-// hasMixedCase reports whether a text has capitals behind small letters and at least eight
-// characters: beside many random texts, a rare one may look like words by chance.
+// hasMixedCase reports whether a text of at least eight characters has capitals behind small
+// letters, or capitals only: beside many random texts, a rare one may look like words by chance.
 func hasMixedCase(text []byte) bool {
-	lower := false
+	lower, upper := false, 0
 	for _, c := range text {
 		k := classOf[c]
+		if k&cUpper != 0 {
+			upper++
+		}
 		if lower && k&cUpper != 0 {
 			return len(text) >= 8
 		}
 		lower = lower || k&cLower != 0
 	}
-	return false
+	return len(text) >= 8 && upper == len(text)
 }
 
 // couldBe reports whether a literal could be one of the random texts at its

@@ -33,9 +33,8 @@ const (
 func (t *tree) learn() {
 	ref := referenceOf(t.root)
 	t.root.learn(t.sides, 0, ref)
-	if len(ref.known) > 0 { // a name may be a value at a later position
-		t.root.learn(t.sides, 0, ref)
-	}
+	// A name may be a value at a later position, and the routes below are known now.
+	t.root.learn(t.sides, 0, ref)
 }
 
 func (b *branch) learn(sides, depth int, ref reference) {
@@ -50,6 +49,7 @@ func (b *branch) learn(sides, depth int, ref reference) {
 	b.foldRandomNames(sides)
 	b.foldNames(sides, depth, ref)
 	b.foldStrays(sides)
+	b.foldCase(sides)
 	for _, c := range b.sorted() {
 		c.learn(sides, depth+1, ref)
 	}
@@ -198,6 +198,13 @@ func (b *branch) names() (live, dead []name) {
 	return live, dead
 }
 
+func branchesOf(names []name) (all []*branch) {
+	for _, v := range names {
+		all = append(all, v.b)
+	}
+	return all
+}
+
 // isNewRoute reports whether a common word that was first seen after the position was
 // learned is a route of its own: it has several requests, and they are unlike those of the
 // values.
@@ -218,7 +225,10 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 			names = append(names, v)
 		}
 	}
-	if len(names) < minNames && !areLanguages(names) {
+	if all := branchesOf(live); areReleases(all) {
+		names, words, b.marks = slices.Clone(live), nil, b.marks|markWords
+	}
+	if len(names) < minAlike {
 		return false
 	}
 	sure := len(names) > 10*maxNames
@@ -227,7 +237,7 @@ func (b *branch) areValues(live []name, depth int, ref reference) bool {
 		examined = busyAndSome(names)
 	}
 	s := newSiblings(b, depth, examined)
-	if few := areLanguages(names) && s.codes() > 0; !sure && !few && (len(names) < minNames || len(names) <= s.evidence(ref).needed()) {
+	if few := s.areCodes() || len(names) > minAlike && s.sameBelow(); !sure && !few && len(names) <= s.evidence(ref).needed() {
 		return false
 	}
 	crowd := s.crowdOf(ref, len(words))

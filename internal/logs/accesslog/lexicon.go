@@ -44,6 +44,11 @@ var looseCollections = wordSet("game games home homes shop shops store stores si
 // ("/tags/css").
 var weakReserved = wordSet("css js img images fonts media vendor dist build docs health static assets public api privacy terms legal version home index profile password auth contact about help faq raw download downloads metrics ws")
 
+// procedureFolders are segments before names of procedures and pages of administration.
+var procedureFolders = wordSet(`rpc jsonrpc twirp trpc xrpc functions function fn procedures procedure methods method actions action cmd command
+	commands services service ajax admin administrator manage management manager backend backoffice panel console staff intranet servlet
+	cgi-bin control dashboard portal system internal`)
+
 // isCollection reports whether the segment behind a text is usually the name of
 // a member: the text is a known noun, a letter ("/u/…"), or a plural.
 func isCollection(text string) (strict, loose bool) {
@@ -128,6 +133,25 @@ func isVersion(text []byte) bool {
 	return maskOf(text)&^(cDigit|cDot) == 0
 }
 
+// movingReleases are names of releases that move.
+var movingReleases = wordSet("stable latest dev main master nightly next edge current develop devel head trunk")
+
+// areReleases reports whether all names are those of releases: numbers with points, and at
+// least one that moves. Versions of an interface have none.
+func areReleases(names []*branch) bool {
+	moving := 0
+	for _, c := range names {
+		text := string(c.shape.text)
+		switch {
+		case movingReleases[text]:
+			moving++
+		case !strings.Contains(text, ".") || !isVersion(c.shape.text) && !isRelease(text):
+			return false
+		}
+	}
+	return moving > 0 && len(names) >= 3
+}
+
 // wordsOf splits a name at dashes, underscores and dots, and before capitals,
 // into lower-case words.
 func wordsOf(text string) (words []string) {
@@ -182,7 +206,7 @@ func lexical(text string) float64 {
 		return 0
 	case mask == mask&cUpper && len(text) <= 6: // codes: AAPL, HND
 		return 2
-	case len(words) > 1 && verbs[words[0]] && (camel || mask&cUnder != 0 || len(words) == 2):
+	case len(words) > 1 && verbs[words[0]] && (mask&cDigit == 0 || mask&cJoin == 0) && (camel || mask&cUnder != 0 || len(words) == 2):
 		return -3
 	case known == len(words):
 		return knownWords

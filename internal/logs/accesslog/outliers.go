@@ -65,7 +65,7 @@ func (s *siblings) blends(c *branch, ref reference) bool {
 // other name has, while the requests of the others divide among many: "/status/live"
 // beside folders of files.
 func (s *siblings) concentrated(v name) bool {
-	if v.count < 3*minOutlier || len(v.b.children) != 1 || len(v.b.rows) > 0 {
+	if v.count < minOutlier || len(v.b.children) != 1 || len(v.b.rows) > 0 {
 		return false
 	}
 	for _, c := range v.b.children {
@@ -73,13 +73,33 @@ func (s *siblings) concentrated(v name) bool {
 			return false
 		}
 	}
-	many := 0
+	if v.b.paths() > 1 {
+		return false
+	}
+	busy, many := 0, 0
 	for _, o := range s.names {
-		if len(o.b.children) >= 5 {
-			many++
+		if o.b != v.b && 2*o.count >= v.count {
+			busy++
+			if 3*int64(o.b.paths()) >= o.count || o.b.paths() >= 5 {
+				many++
+			}
 		}
 	}
-	return 5*many >= 4*(len(s.names)-1)
+	return busy >= 3 && 5*many >= 4*busy
+}
+
+// paths is the number of different paths below a branch; a file tree counts as many.
+func (b *branch) paths() (n int) {
+	if b.shape.kind == rest {
+		return 100
+	}
+	if len(b.rows) > 0 {
+		n++
+	}
+	for _, c := range b.children {
+		n += c.paths()
+	}
+	return n
 }
 
 // otherMethod reports whether at least a twentieth of a name's own requests are

@@ -116,9 +116,9 @@ func (c *crowd) text(b *branch) (bits float64) {
 		bits++
 	case c.plain > 0.4: // words: some of them are common in routes
 		bits--
-		if c.known >= 6 {
-			bits--
-		}
+	}
+	if c.plain >= 0.15 && c.known > 5 { // the more such words, the less each proves
+		bits -= math.Log2(float64(c.known) / 5)
 	}
 	return bits
 }
@@ -151,7 +151,7 @@ func (c *crowd) structure(b *branch, count int64) float64 {
 	case like < 0.35:
 		return 1
 	case c.bearing && len(b.children) == 0 && count >= minOutlier:
-		return 1.5
+		return 1
 	case c.bearing && like > 0.6:
 		return -1
 	}
@@ -173,5 +173,5 @@ func (c *crowd) distance(b *branch, of measure, d spreadOf, spread float64) floa
 	v := d.between + d.within/float64(m.n) + 0.01
 	x := m.mean() - d.center
 	value := math.Exp(-x*x/(2*v)) / math.Sqrt(2*math.Pi*v)
-	return min(max(-math.Log2(max(value, 1e-9)*(spread+1)), -3), 4)
+	return min(max(-math.Log2(max(value, 1e-9)*(spread+1)), -3), 4, float64(m.n)/2)
 }

@@ -62,7 +62,7 @@ type node struct {
 }
 
 // A mark is what the learner found out about a node's literal children.
-type mark uint8
+type mark uint16
 
 const (
 	markFiles  mark = 1 << iota // unknown static files are :file.ext
@@ -73,6 +73,7 @@ const (
 	markTails                   // … also those with a tail that may be a hash
 	markWords                   // reserved words are values too
 	markRest                    // all that follows is one route
+	markCase                    // unknown literals are those in small letters
 )
 
 type edge struct {
@@ -272,6 +273,8 @@ func (n *node) joined(s shape, status int) (to shape, ok bool) {
 		return shape{hexes, nil}, true
 	case n.marks&markToken != 0 && (couldBe(token, s.text) || hasMixedCase(s.text)):
 		return shape{token, nil}, true
+	case n.marks&markCase != 0 && maskOf(s.text)&cUpper != 0:
+		return shape{literal, bytes.ToLower(s.text)}, true
 	}
 	return s, false
 }

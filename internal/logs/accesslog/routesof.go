@@ -81,6 +81,8 @@ func (b *branch) assume() {
 	}
 	for _, c := range b.children {
 		switch {
+		case c.shape.kind == literal && maskOf(c.shape.text)&cLower != 0 && maskOf(c.shape.text)&cUpper == 0:
+			b.marks |= markCase
 		case c.shape.kind == token && len(c.shape.text) == 0:
 			b.marks |= markToken
 		case c.shape.kind == hexes && len(c.shape.text) == 0:

@@ -122,6 +122,9 @@ func closerShape(seg []byte, mask class) shape {
 	if mask&cDigit != 0 && mask&^(cDigit|cDot|cDash) == 0 && isFraction(seg) {
 		return shape{number, nil}
 	}
+	if mask == cDigit|cLow && isDimensions(seg) {
+		return shape{number, nil}
+	}
 	if mask&cDot != 0 {
 		if s, ok := fileShape(seg); ok {
 			return s
@@ -160,6 +163,12 @@ func withSign(seg []byte) kind {
 		return number
 	}
 	return literal
+}
+
+// isDimensions reports whether a segment is a width and a height: 640x480.
+func isDimensions(seg []byte) bool {
+	width, height, ok := bytes.Cut(seg, []byte{'x'})
+	return ok && maskOf(width) == cDigit && maskOf(height) == cDigit
 }
 
 // isList reports whether a segment is numbers separated by commas: ids, or coordinates.

@@ -50,7 +50,7 @@ func (t *tree) forget() {
 }
 
 func (b *branch) countMarks() int {
-	n := bits.OnesCount8(uint8(b.marks)) + b.joins.count()
+	n := bits.OnesCount16(uint16(b.marks)) + b.joins.count()
 	for _, c := range b.children {
 		n += c.countMarks()
 	}

@@ -1,5 +1,7 @@
 package accesslog
 
+import "bytes"
+
 // A vocabulary has the names that are values at some position of the log. The same
 // values often occur at several positions: "/users/alice", "/api/alice/posts".
 type vocabulary map[string]bool
@@ -74,36 +76,39 @@ func formOf(text []byte) string {
 	return string(form)
 }
 
-// codes scores names that are codes of languages, or single letters.
+// codes scores names that are codes of languages, months, or single letters.
 func (s *siblings) codes() evidence {
-	languages, letters := 0, 0
-	for _, v := range s.names {
-		text := v.b.shape.text
-		if isLanguage(text) {
-			languages++
-		}
-		if len(text) == 1 && classOf[text[0]]&cLetter != 0 {
-			letters++
-		}
-	}
-	switch {
-	case languages >= 2 && languages == len(s.names) && s.alike == len(s.names) && len(s.bulk) > 1:
+	if s.areCodes() {
 		return 6
-	case letters >= minUniform && letters == len(s.names):
-		return 4
 	}
 	return 0
 }
 
-// areLanguages reports whether all names are codes of languages: two are enough to be values.
-func areLanguages(names []name) bool {
-	for _, v := range names {
-		if !isLanguage(v.b.shape.text) {
-			return false
+// areCodes reports whether all names are of a kind of which few are enough to be values.
+func (s *siblings) areCodes() bool {
+	all := func(is func([]byte) bool) bool {
+		for _, v := range s.names {
+			if !is(v.b.shape.text) {
+				return false
+			}
 		}
+		return true
 	}
-	return len(names) >= 2
+	switch n := len(s.names); {
+	case n >= 2 && all(isLanguage):
+		return s.alike == n && len(s.bulk) > 1
+	case n >= 3 && all(isMonth):
+		return !s.differ()
+	default:
+		return n >= minUniform && all(func(text []byte) bool { return len(text) == 1 && classOf[text[0]]&cLetter != 0 })
+	}
 }
+
+// months are the names of months in English, whole and short.
+var months = wordSet(`january february march april may june july august september october november december
+	jan feb mar apr jun jul aug sep sept oct nov dec`)
+
+func isMonth(text []byte) bool { return len(text) <= 9 && months[string(bytes.ToLower(text))] }
 
 // languages are the codes of ISO 639-1 that sites are written in.
 var languages = wordSet(`ar bg bn ca cs da de el en es et fa fi fr he hi hr hu id is it ja ka ko lt lv ms nb nl no pl pt ro ru sk sl sr sv sw ta
