@@ -91,7 +91,7 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 	}
 	out := &output{w: e.Stdout}
 	for _, h := range res.Hits {
-		out.line("%s:%d:%d: %s: %s; %s", c.short(h.File), h.Line, h.Col, h.Code, h.What, advice(h))
+		out.line("%s:%d:%d: %s: %s; %s", c.short(h.File), h.Line, h.Col, h.Code, h.What, c.advice(h))
 	}
 	if out.err == nil && len(res.Hits) > 0 {
 		return &exitError{Status: exitChecks}
@@ -100,10 +100,10 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 }
 
 // advice is what to do, with the promise that the fix weakens.
-func advice(h rewrite.Hit) string {
+func (c *lintCmd) advice(h rewrite.Hit) string {
 	switch {
-	case h.Proof == rewrite.Hint:
-		return h.How + " (no automatic fix)"
+	case h.Reason != nil:
+		return fmt.Sprintf("%s (no automatic fix: %s, %s:%d)", h.How, h.Reason.Text, c.short(h.Reason.File), h.Reason.Line)
 	case h.Promise != rewrite.NoPromise:
 		return fmt.Sprintf("%s (--allow %s)", h.How, h.Promise)
 	}

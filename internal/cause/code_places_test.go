@@ -255,3 +255,15 @@ func TestQueryCacheUse(t *testing.T) {
 		t.Errorf("a cache that nothing asked: %+v", got)
 	}
 }
+
+// TestReasonInRemedy: a place without a fix says in its remedy which condition of the fix
+// does not hold, and where.
+func TestReasonInRemedy(t *testing.T) {
+	got := levers(t, leverInput(codePlace("APP205", "list", fact.CodePlace{Digests: []string{"hot1"}, Reason: "the loop has a label (main.go:12)"})))
+	if len(got) != 1 || len(got[0].Remedies) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	if says := got[0].Remedies[0].Says; says != "change the source by hand: do it otherwise; no automatic fix: the loop has a label (main.go:12)" {
+		t.Error(says)
+	}
+}

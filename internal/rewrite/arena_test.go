@@ -95,6 +95,9 @@ func rewriteArena(t *testing.T, dir string, facts Facts, wanted func(Hit) bool) 
 		}
 		var fixes []goapp.Fix
 		for _, h := range res.Hits {
+			if why := withoutReason(h); why != "" {
+				t.Error(why)
+			}
 			if len(h.Variants) == 0 || !wanted(h) {
 				continue
 			}

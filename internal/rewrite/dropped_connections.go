@@ -54,7 +54,8 @@ func (d *dropped) body(c *ast.CallExpr) {
 		return
 	}
 	if isBlank(a.Lhs[0]) {
-		d.r.report(place{node: c, what: "the body of an answer is not closed", how: "name the answer, and close its body"})
+		d.r.report(place{node: c, what: "the body of an answer is not closed", how: "name the answer, and close its body",
+			why: refusal{a, "the answer is given no name"}})
 		return
 	}
 	res := d.x.variable(a.Lhs[0])
@@ -118,13 +119,13 @@ func (d *dropped) reads(body *ast.SelectorExpr) bool {
 func (d *dropped) unclosed(c *ast.CallExpr, a *ast.AssignStmt, res *types.Var) {
 	p := place{node: c, what: "the body of an answer is not closed", how: "close it, so that the connection can be used again"}
 	block, ok := d.x.parent[a].(*ast.BlockStmt)
-	if ok && !d.inLoop(a) {
+	if d.r.needs(ok, a, "the request is not sent by a statement of its own") && d.r.needs(!d.inLoop(a), a, "the request is sent in a loop, where a deferred call would wait for its end") {
 		next := slices.Index(block.List, ast.Stmt(a)) + 1
-		if next < len(block.List) && d.checks(block.List[next], d.x.variable(a.Lhs[1])) {
+		if d.r.needs(next < len(block.List) && d.checks(block.List[next], d.x.variable(a.Lhs[1])), a, "what follows the request is no check of its error that leaves the function") {
 			rw := d.x.rewrite()
 			_, end := d.x.lines(block.List[next])
 			rw.insert(end, "defer "+res.Name()+".Body.Close()\n")
-			if fix, ok := rw.fix("close the body"); ok {
+			if fix, ok := rw.fix("close the body"); d.r.needs(ok, a, nameTaken) {
 				p.fixes = fix1(fix)
 			}
 		}
@@ -174,7 +175,7 @@ func (d *dropped) unread(c *ast.CallExpr, closes []*ast.CallExpr, res *types.Var
 			return
 		}
 	}
-	if fix, ok := rw.fix("read the body"); ok {
+	if fix, ok := rw.fix("read the body"); d.r.needs(ok, c, nameTaken) {
 		p.fixes = fix1(fix)
 	}
 	d.r.report(p)
@@ -207,7 +208,7 @@ func (d *dropped) shared(c *ast.CallExpr, fn *types.Func) {
 	rw.insert(declStart(d.decl), fmt.Sprintf(clientSource, d.client, rw.pkg(d.decl.Pos(), "net/http")))
 	rw.replace(sel.X, d.client)
 	p := place{node: c, what: "the default client keeps 2 idle connections to a host", how: "use a client that keeps more"}
-	if fix, ok := rw.fix("use a client that keeps connections"); ok {
+	if fix, ok := rw.fix("use a client that keeps connections"); d.r.needs(ok, c, nameTaken) {
 		p.fixes = fix1(fix)
 	}
 	d.r.report(p)
@@ -255,7 +256,8 @@ func (d *dropped) transport(lit *ast.CompositeLit) {
 		switch key, _ := kv.Key.(*ast.Ident); key.Name {
 		case "DisableKeepAlives":
 			if v := d.x.pass.TypesInfo.Types[kv.Value].Value; v != nil && v.String() == "true" {
-				d.r.report(place{node: kv, what: "a transport closes every connection after its answer", how: "keep connections"})
+				d.r.report(place{node: kv, what: "a transport closes every connection after its answer", how: "keep connections",
+					why: refusal{kv, "the source says so, and the server may need it"}})
 			}
 			return
 		case "MaxIdleConnsPerHost", "MaxConnsPerHost":
@@ -274,7 +276,7 @@ func (d *dropped) transport(lit *ast.CompositeLit) {
 		rw.insert(lit.Elts[n-1].End(), ", "+text)
 	}
 	p := place{node: lit, what: "a transport keeps 2 idle connections to a host", how: "keep more"}
-	if fix, ok := rw.fix("keep more connections"); ok {
+	if fix, ok := rw.fix("keep more connections"); d.r.needs(ok, lit, nameTaken) {
 		p.fixes = fix1(fix)
 	}
 	d.r.report(p)

@@ -76,8 +76,9 @@ func (l *firstRow) limit(c *sqlcall.Call, s *statement, taken bool) {
 	case taken && sel.OrderBy == nil:
 		p.promise = RowOrder
 	}
-	if e, ok := limited(s, "1"); ok {
-		if edits, ok := c.Text.Edits(e); ok {
+	e, ok := limited(s, "1")
+	if l.needs(ok, c.Expr, "the statement takes no LIMIT at its end") {
+		if edits, ok := c.Text.Edits(e); l.needs(ok, c.Expr, textSpread) {
 			p.fixes = suggested("Read one row", edits)
 		}
 	}
@@ -212,8 +213,10 @@ func (l *firstRow) exists(c *sqlcall.Call, s *statement, v *types.Var) {
 		return
 	}
 	p := place{node: c.Expr, statements: []string{s.sql}, what: "all matching rows are counted to learn whether there is one", how: "ask with EXISTS"}
-	if edits, ok := existsEdits(s); ok && sqltext.Marked(s.tokens) {
-		if edits, ok := c.Text.Edits(edits...); ok {
+	edits, ok := existsEdits(s)
+	if l.needs(ok, c.Expr, "the statement has a form that EXISTS cannot have around it") &&
+		l.needs(sqltext.Marked(s.tokens), c.Expr, "the statement's placeholders are not ?, as those of MySQL and SQLite are") {
+		if edits, ok := c.Text.Edits(edits...); l.needs(ok, c.Expr, textSpread) {
 			p.fixes = suggested("Ask whether there is a row", edits)
 		}
 	}

@@ -134,6 +134,9 @@ func judged(t *testing.T, l *Lever, f Facts, p *packages.Package) (firing, fixed
 			if (h.Proof == Hint) != (len(h.Variants) == 0) {
 				t.Errorf("%s:%d: proof %s with %d fixes", h.File, h.Line, h.Proof, len(h.Variants))
 			}
+			if why := withoutReason(h); why != "" {
+				t.Error(why)
+			}
 			firing[h.Func] = true
 			if len(h.Variants) > 0 {
 				fixed[h.Func] = true
@@ -154,6 +157,18 @@ func judged(t *testing.T, l *Lever, f Facts, p *packages.Package) (firing, fixed
 		}
 	}
 	return firing, fixed, fixes
+}
+
+// withoutReason says what is wrong with the reason of a place: one without a fix names
+// the condition and the line, one with a fix has none. "" is good.
+func withoutReason(h Hit) string {
+	switch {
+	case (h.Reason == nil) != (len(h.Variants) > 0):
+		return fmt.Sprintf("%s:%d: %s: %d fixes, and the reason %+v", h.File, h.Line, h.Code, len(h.Variants), h.Reason)
+	case h.Reason != nil && (h.Reason.Text == "" || h.Reason.Line == 0 || !filepath.IsAbs(h.Reason.File)):
+		return fmt.Sprintf("%s:%d: %s: no condition and line in %+v", h.File, h.Line, h.Code, *h.Reason)
+	}
+	return ""
 }
 
 func compareGolden(t *testing.T, name string, got []byte) {

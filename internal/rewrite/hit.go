@@ -18,8 +18,9 @@ type Hit struct {
 	How        string      `json:"how"`
 	Proof      Proof       `json:"proof"`
 	Promise    Promise     `json:"promise,omitempty"`
-	Variants   []goapp.Fix `json:"fixes,omitempty"` // empty for hints
-	Drops      float64     `json:"drops,omitempty"` // share of the work that a constant leaves out; 0 for others
+	Variants   []goapp.Fix `json:"fixes,omitempty"`  // empty for hints
+	Reason     *Reason     `json:"reason,omitempty"` // why there is no fix; nil where there is one
+	Drops      float64     `json:"drops,omitempty"`  // share of the work that a constant leaves out; 0 for others
 }
 
 // A Problem is a package that could not be analysed, or only in part.

@@ -109,6 +109,7 @@ type place struct {
 	promise    Promise
 	fixes      []analysis.SuggestedFix
 	drops      float64 // see Hit
+	why        refusal // of a place without a fix
 }
 
 // A reporter collects the places of one lever in one package.
@@ -117,6 +118,8 @@ type reporter struct {
 	code   string
 	facts  Facts
 	places []place
+	// refused is the last condition that did not hold of the place under examination.
+	refused refusal
 }
 
 // report adds a place: as a diagnostic for drivers of analyzers, and as a result
@@ -125,16 +128,32 @@ func (r *reporter) report(p place) {
 	switch {
 	case len(p.fixes) == 0:
 		p.proof = Hint
+		if p.why.why == "" {
+			p.why = r.refused
+		}
+		if p.why.at == nil {
+			p.why.at = p.node
+		}
 	case p.proof == "":
 		p.proof = Proven
 	}
+	r.refused = refusal{}
 	r.places = append(r.places, p)
 	category := r.code
 	if p.proof == Hint {
 		category += ":hint"
 	}
 	r.pass.Report(analysis.Diagnostic{Pos: p.node.Pos(), End: p.node.End(), Category: category,
-		Message: fmt.Sprintf("%s: %s; %s", r.code, p.what, p.how), SuggestedFixes: p.fixes})
+		Message: r.message(p), SuggestedFixes: p.fixes})
+}
+
+// message is the line of a diagnostic.
+func (r *reporter) message(p place) string {
+	text := fmt.Sprintf("%s: %s; %s", r.code, p.what, p.how)
+	if len(p.fixes) > 0 {
+		return text
+	}
+	return fmt.Sprintf("%s (no automatic fix: %s, line %d)", text, p.why.why, r.pass.Fset.Position(p.why.at.Pos()).Line)
 }
 
 // Analyzer returns the analyzer of a lever that assumes the given facts. Its name is

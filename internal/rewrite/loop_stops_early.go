@@ -71,8 +71,9 @@ func (l *stopping) visit(c *sqlcall.Call, s *statement) {
 	case s.selects().OrderBy == nil:
 		p.promise = RowOrder
 	}
-	if e, ok := limited(s, fmt.Sprint(n)); ok && proven {
-		if edits, ok := c.Text.Edits(e); ok {
+	e, ok := limited(s, fmt.Sprint(n))
+	if l.needs(proven, loop.stmt, "the loop leaves rows out by conditions that the statement does not have") && l.needs(ok, c.Expr, "the statement takes no LIMIT at its end") {
+		if edits, ok := c.Text.Edits(e); l.needs(ok, c.Expr, textSpread) {
 			p.fixes = suggested(fmt.Sprintf("Read %d rows", n), edits)
 		}
 	}

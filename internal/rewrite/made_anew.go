@@ -129,9 +129,12 @@ func (h *hoister) report(e ast.Expr, m *maker) {
 	}
 	p := place{node: e, what: m.what + " each time", how: "make it once", promise: m.promise}
 	if m.hint {
-		p.how = "make it once, outside of the handler: its arguments are not constant, so there is no rewrite"
-		if m.suffix == "" {
-			p.how = "decode it once, into a package variable"
+		p.how, p.why.why = "make it once, outside of the handler", "its arguments are not constant"
+		switch call, ok := e.(*ast.CallExpr); {
+		case m.suffix == "":
+			p.how, p.why.why = "decode it once, into a package variable", "the code may change the decoded value"
+		case ok && h.fixedArgs(call):
+			p.why.why = "whether the code closes or changes it is not looked into"
 		}
 		h.r.report(p)
 		return

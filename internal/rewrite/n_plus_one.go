@@ -52,6 +52,7 @@ func (l *perElement) visit(c *sqlcall.Call) {
 	}
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one query is sent per element of the loop", how: "read the rows of all elements by one statement before the loop"}
 	if b, ok := l.batch(c, s); ok {
+		l.no(c.Expr, nameTaken)
 		if edits, ok := b.edits(); ok {
 			p.fixes = suggested("Read the rows before the loop", edits)
 			if b.multi && s.selects().OrderBy == nil {
@@ -140,12 +141,20 @@ type batch struct {
 func (l *perElement) batch(c *sqlcall.Call, s *statement) (*batch, bool) {
 	loop, ok := c.Loop.(*ast.RangeStmt)
 	b := &batch{perElement: l, call: c, s: s, loop: loop, multi: c.Op == sqlcall.Select}
-	if !ok || c.Op != sqlcall.Get && c.Op != sqlcall.Select || !throughSqlx(c) ||
-		c.Spread || c.Named || c.QueryArg == nil || c.Text.Holes > 0 || c.Text.Expanded || c.Handle.Kind == sqlcall.Stmt ||
-		s.selects() == nil || sqltext.Locks(s.tokens) || !sqltext.Marked(s.tokens) || len(c.Args) != sqltext.Placeholders(s.tokens) {
+	if !l.needs(ok, c.Loop, "the loop has no range whose elements are known before it") || !l.needs(
+		(c.Op == sqlcall.Get || c.Op == sqlcall.Select) && throughSqlx(c), c.Expr, "the rows are not read by Get or Select of sqlx") || !l.needs(
+		!c.Spread && !c.Named && c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt, c.Expr, "the statement is prepared, or its arguments are named or a list") || !l.needs(
+		c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") || !l.needs(
+		s.selects() != nil && !sqltext.Locks(s.tokens), c.Expr, "the statement is no SELECT, or locks its rows") || !l.needs(
+		sqltext.Marked(s.tokens) && len(c.Args) == sqltext.Placeholders(s.tokens), c.Expr, "the statement's placeholders are not ?, one for each argument") {
 		return nil, false
 	}
-	return b, b.iterates() && b.unconditional() && b.arguments() && b.destination() && b.strategy() && b.bodyReads()
+	return b, l.needs(b.iterates(), loop, "the loop goes over what cannot be gone over twice, as a call or a channel") &&
+		l.needs(b.unconditional(), c.Expr, "not every round of the loop sends the statement") &&
+		l.needs(b.arguments(), c.Expr, "not exactly one argument varies, an integer or a text of the element that the loop does not set") &&
+		l.needs(b.destination(), c.Dests[0], "the row is not read into a new variable of the round, of a named struct type or a plain value") &&
+		l.needs(b.strategy(), c.Expr, "the rows are not told apart by a key of the statement, or there may be several for an element") &&
+		l.needs(b.bodyReads(), loop.Body, "the loop does more than read: what it calls may change the rows")
 }
 
 // iterates reports whether the loop goes over a value that can be gone over twice,

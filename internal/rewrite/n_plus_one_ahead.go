@@ -30,22 +30,22 @@ const (
 // loop writes the table.
 func (l *perElement) lookAhead(call *ast.CallExpr, fn *types.Func, loop ast.Stmt) ([]analysis.TextEdit, bool) {
 	g, ok := l.getterOf(l.calls.Decl(fn))
-	if !ok || call.Ellipsis.IsValid() {
+	if !ok || !l.needs(!call.Ellipsis.IsValid(), call, "the arguments are a list") {
 		return nil, false
 	}
 	if _, labeled := parentOf(l.pass, loop).(*ast.LabeledStmt); labeled {
-		return nil, false
+		return nil, l.no(loop, "the loop has a label")
 	}
 	b := &batch{perElement: l}
 	for i, a := range call.Args {
 		if !l.still.quiet(a) || i != g.key && (l.varies(a, loop) || !b.unsetIn(a, loop)) {
-			return nil, false
+			return nil, l.no(a, "an argument besides the key varies, or its evaluation does more than read")
 		}
 	}
 	t, _ := onlyTable(g.s.selects())
 	w := &tableWrites{perElement: l, table: t.name, known: map[*types.Func]bool{}}
 	if !w.noneIn(loop, true) {
-		return nil, false
+		return nil, l.no(loop, "the loop may write to the table %s", t.name)
 	}
 	return l.lookAheadEdits(call, g, loop)
 }
@@ -55,7 +55,7 @@ func (l *perElement) lookAheadEdits(call *ast.CallExpr, g *getter, loop ast.Stmt
 	c, ok := l.aheadCode(call, g, loop, "count")
 	where := sqltext.Find(g.s.tokens, 0, "WHERE")
 	if !ok || where < 0 {
-		return nil, false
+		return nil, l.no(call, "the call is not the value of an assignment that the fix can keep")
 	}
 	names := c.names
 	query := strings.TrimSpace(g.s.sql[:g.s.tokens[where].Start]) + fmt.Sprintf(" %s %d", sqltext.Like(g.s.tokens, "LIMIT"), aheadRows)

@@ -37,20 +37,22 @@ type getter struct {
 
 // getterOf reads the declaration of a function as a getter.
 func (l *perElement) getterOf(d *ast.FuncDecl) (*getter, bool) {
-	if d == nil || d.Body == nil || d.Recv != nil || len(d.Body.List) < 3 {
+	if d == nil || d.Body == nil || !l.needs(d.Recv == nil && len(d.Body.List) >= 3, d, "%s is a method, or does not declare, read and return one row", d.Name.Name) {
 		return nil, false
 	}
 	calls := l.calls.Within(d)
-	if len(calls) != 1 || calls[0].Op != sqlcall.Get || calls[0].Text == nil || calls[0].Text.Holes > 0 || calls[0].Text.Expanded ||
-		calls[0].Named || calls[0].Spread || len(calls[0].Args) != 1 || !throughSqlx(calls[0]) {
+	if !l.needs(len(calls) == 1 && calls[0].Op == sqlcall.Get && calls[0].Text != nil && calls[0].Text.Holes == 0 && !calls[0].Text.Expanded &&
+		!calls[0].Named && !calls[0].Spread && len(calls[0].Args) == 1 && throughSqlx(calls[0]), d, "%s does not send one whole statement with one argument by Get of sqlx", d.Name.Name) {
 		return nil, false
 	}
 	g := &getter{call: calls[0], context: -1}
 	var err error
 	if g.s, err = parse(g.call.SQL()); err != nil || g.s.selects() == nil || sqltext.Locks(g.s.tokens) || !sqltext.Marked(g.s.tokens) || sqltext.Placeholders(g.s.tokens) != 1 {
-		return nil, false
+		return nil, l.no(g.call.Expr, "the statement is no SELECT with one ?, or locks its rows")
 	}
-	return g, g.parameters(l.pass, d) && g.body(l.pass, d) && g.byKey(l)
+	return g, l.needs(g.parameters(l.pass, d), d, "%s has parameters that are not the key, the database or the context of its statement", d.Name.Name) &&
+		l.needs(g.body(l.pass, d), d, "%s does more than declare a row, read it, return on an error and return the row", d.Name.Name) &&
+		l.needs(g.byKey(l), g.call.Expr, "the statement does not read one row of one table by a unique key, an integer or a text, that the row has")
 }
 
 // parameters finds the parameters that the query uses.
@@ -222,16 +224,17 @@ func (g *getter) byKey(l *perElement) bool {
 func (l *perElement) prefetch(call *ast.CallExpr, fn *types.Func, around ast.Stmt) ([]analysis.TextEdit, bool) {
 	loop, ok := around.(*ast.RangeStmt)
 	g, isGetter := l.getterOf(l.calls.Decl(fn))
-	if !ok || !isGetter || call.Ellipsis.IsValid() {
+	if !isGetter || !l.needs(ok, around, "the loop has no range whose elements are known before it") || !l.needs(!call.Ellipsis.IsValid(), call, "the arguments are a list") {
 		return nil, false
 	}
 	b := &batch{perElement: l, call: g.call, s: g.s, loop: loop}
-	if !b.iterates() || !l.readsOnly(loop.Body, fn) {
+	if !l.needs(b.iterates(), loop, "the loop goes over what cannot be gone over twice, as a call or a channel") ||
+		!l.needs(l.readsOnly(loop.Body, fn), loop.Body, "the loop does more than read: what it calls may change the rows") {
 		return nil, false
 	}
 	for i, a := range call.Args {
 		if !l.still.quiet(a) || !b.unset(a) || i != g.key && l.varies(a, loop) || i == g.key && (!l.varies(a, loop) || l.varies(a, loop.Body)) {
-			return nil, false
+			return nil, l.no(a, "the key is not of the element alone, or another argument varies")
 		}
 	}
 	return l.prefetchEdits(call, g, b)
@@ -251,7 +254,7 @@ func (l *perElement) readsOnly(body *ast.BlockStmt, fn *types.Func) bool {
 // prefetchEdits writes the rewrite.
 func (l *perElement) prefetchEdits(call *ast.CallExpr, g *getter, b *batch) ([]analysis.TextEdit, bool) {
 	c, ok := l.aheadCode(call, g, b.loop, "keys", "chunk", "args")
-	if !ok || !goAtLeast(l.pass, b.loop.Pos(), "go1.23") {
+	if !l.needs(ok, call, "the call is not the value of an assignment that the fix can keep") || !l.needs(goAtLeast(l.pass, b.loop.Pos(), "go1.23"), b.loop, oldGo) {
 		return nil, false
 	}
 	b.call = &sqlcall.Call{Args: []ast.Expr{call.Args[g.key]}} // header names the variables of the key

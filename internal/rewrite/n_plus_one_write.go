@@ -41,7 +41,7 @@ func (b *batch) pickNames(taken map[string]bool) (batchNames, bool) {
 // edits writes the rewrite.
 func (b *batch) edits() ([]analysis.TextEdit, bool) {
 	source := newSource(b.pass, b.loop.Pos())
-	if source == nil || !goAtLeast(b.pass, b.loop.Pos(), "go1.23") {
+	if source == nil || !b.needs(goAtLeast(b.pass, b.loop.Pos(), "go1.23"), b.loop, oldGo) {
 		return nil, false
 	}
 	names, ok := b.pickNames(namesAround(b.pass, b.loop.Pos()))

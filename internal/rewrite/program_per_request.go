@@ -54,9 +54,11 @@ func (p *programs) command(c *ast.CallExpr) {
 	out := place{node: c, what: name + " is started for each request", how: "do its work in the process", proof: Tested, promise: TestedOnly}
 	rw := p.x.rewrite()
 	if p.copies(rw, c, args) || p.digest(rw, c, args) {
-		if fix, ok := rw.fix("do it in the process"); ok {
+		if fix, ok := rw.fix("do it in the process"); p.r.needs(ok, c, nameTaken) {
 			out.fixes = fix1(fix)
 		}
+	} else {
+		p.r.no(c, "of programs, only a copy by cp and a digest by openssl in a pipeline have a rewrite")
 	}
 	if len(out.fixes) == 0 {
 		out.promise = NoPromise

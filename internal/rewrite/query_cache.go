@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"go/ast"
+	"slices"
 	"strings"
 )
 
@@ -32,10 +34,19 @@ func findPools(r *reporter) error {
 	}
 	for _, at := range opens {
 		if !at.cached {
-			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows"})
+			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, use)})
 		}
 	}
 	return nil
+}
+
+// whole is why a fix of the place alone cannot add the cache: what hinders it, if anything
+// does, else where it is made.
+func whole(at ast.Node, use *cacheUse) refusal {
+	if hindered := slices.Concat(use.blockers, use.fileBlockers); len(hindered) > 0 {
+		return refusal{at, hindered[0]}
+	}
+	return refusal{at, "it is a change of the whole app, which iikanji sqlcache or the kind gocode makes"}
 }
 
 // IsSelect reports whether a statement begins as one that reads rows.

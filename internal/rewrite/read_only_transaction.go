@@ -70,8 +70,9 @@ func (o *readOnlyTx) begin(a *ast.AssignStmt) {
 	for _, c := range use.reads {
 		p.statements = append(p.statements, c.SQL())
 	}
-	if len(use.reads) == 1 && !use.repeats && !use.passed {
-		if fix, ok := o.remove(a, call, tx, use); ok {
+	if o.r.needs(len(use.reads) == 1 && !use.repeats, call, "several statements may need to see the same state") &&
+		o.r.needs(!use.passed, call, "the transaction is passed to a function") {
+		if fix, ok := o.remove(a, call, tx, use); o.r.needs(ok, call, "its beginning, its end or the check of an error has a form that cannot be removed") {
 			p.what, p.how, p.promise = "a transaction has one statement, which only reads", "send the statement without a transaction", NoPromise
 			p.fixes = fix1(fix)
 		}

@@ -40,6 +40,7 @@ func (l *rowByRow) visit(c *sqlcall.Call) {
 	}
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one INSERT is sent per element of the loop", how: "insert many rows by one statement"}
 	if e, ok := l.execution(c, ins); ok {
+		l.no(c.Expr, nameTaken)
 		if edits, ok := e.edits(); ok {
 			p.fixes = suggested("Insert many rows by one statement", edits)
 		}
@@ -75,27 +76,33 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 		e.body = loop.Body
 		if t := l.pass.TypesInfo.TypeOf(loop.X); t != nil {
 			if _, isFunc := t.Underlying().(*types.Signature); isFunc {
-				return nil, false // the iterator may read the table
+				return nil, l.no(loop, "the loop goes over an iterator, which may read the table")
 			}
 			if _, isChan := t.Underlying().(*types.Chan); isChan {
-				return nil, false // the next element may wait for this one
+				return nil, l.no(loop, "the loop goes over a channel: the next element may wait for this one")
 			}
 		}
 	case *ast.ForStmt:
 		e.body = loop.Body
 		for _, s := range []ast.Stmt{loop.Init, loop.Post} {
 			if s != nil && !l.still.quiet(s) {
-				return nil, false
+				return nil, l.no(s, "the head of the loop does more than count")
 			}
 		}
 		if loop.Cond == nil || !l.still.quiet(loop.Cond) {
-			return nil, false
+			return nil, l.no(loop, "the head of the loop has no condition, or one that does more than compare")
 		}
 	}
-	if _, labeled := parentOf(l.pass, c.Loop).(*ast.LabeledStmt); labeled || e.rows == 0 || c.Spread {
+	_, labeled := parentOf(l.pass, c.Loop).(*ast.LabeledStmt)
+	if !l.needs(!labeled, c.Loop, "the loop has a label") || !l.needs(e.rows > 0 && !c.Spread, c.Expr, "the arguments are a list, or a row has too many for a statement of several") {
 		return nil, false
 	}
-	return e, e.split() && e.errorKeeps() && e.argumentsKeep() && e.othersQuiet() && e.movedIndependent() && e.preparation()
+	return e, l.needs(e.split(), c.Expr, "the statement and the check of its error that leaves the function are not statements of the loop's body") &&
+		l.needs(e.errorKeeps(), e.moved[0], "the loop uses the variable of the error otherwise") &&
+		l.needs(e.argumentsKeep(), c.Expr, "an argument may have another value when the loop has ended") &&
+		l.needs(e.othersQuiet(), e.body, "the rest of the loop sends, writes or leaves the function before the rows would be inserted") &&
+		l.needs(e.movedIndependent(), e.moved[0], "the handling of the error names a variable of the loop") &&
+		l.needs(e.preparation(), c.Expr, "the prepared statement is used or closed otherwise")
 }
 
 // split finds the statements of the body that execute and check.

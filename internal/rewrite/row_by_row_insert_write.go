@@ -16,7 +16,7 @@ import (
 // edits writes the rewrite: the loop collects arguments, and a second loop sends
 // them in chunks.
 func (e *execution) edits() ([]analysis.TextEdit, bool) {
-	if !goAtLeast(e.pass, e.loop.Pos(), "go1.23") { // slices.Chunk
+	if !e.needs(goAtLeast(e.pass, e.loop.Pos(), "go1.23"), e.loop, oldGo) { // slices.Chunk
 		return nil, false
 	}
 	source := newSource(e.pass, e.loop.Pos())

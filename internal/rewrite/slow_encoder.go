@@ -101,10 +101,11 @@ func (e *encoders) call(c *ast.CallExpr) {
 	if framework {
 		p.how = "set a faster encoder in the framework"
 	}
-	if e.fast != nil && pkg != nil && isIdent(pkg.X) {
+	if e.r.needs(!framework, c, "the framework encodes, for all routes together") && e.r.needs(e.fast != nil, c, "go.mod requires no compatible faster encoder") &&
+		e.r.needs(pkg != nil && isIdent(pkg.X), c, "the encoder is not called by the name of its package") {
 		rw := e.x.rewrite()
 		rw.replace(pkg.X, rw.pkgAs(c, e.fast.path, e.fast.name)+trimDot(e.fast.prefix))
-		if fix, ok := rw.fix("use " + e.fast.path); ok {
+		if fix, ok := rw.fix("use " + e.fast.path); e.r.needs(ok, c, nameTaken) {
 			p.how, p.fixes = "use "+e.fast.path, fix1(fix)
 		}
 	}

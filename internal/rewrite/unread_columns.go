@@ -193,8 +193,8 @@ func (l *unread) narrow(c *sqlcall.Call, s *statement, needed, dropped []string,
 	}
 	p := place{node: c.Expr, statements: []string{s.sql}, what: fmt.Sprintf("%s is read from the database and by no code", strings.Join(large, ", ")),
 		how: "name the columns that are used"}
-	if ok {
-		if texts, ok := c.Text.Edits(edits...); ok {
+	if l.needs(ok, c.Expr, "the columns of the table are not known, or the list of columns has a form that cannot be shortened") {
+		if texts, ok := c.Text.Edits(edits...); l.needs(ok, c.Expr, textSpread) {
 			p.fixes = suggested("Read only the columns that are used", texts)
 		}
 	}

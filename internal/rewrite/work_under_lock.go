@@ -71,7 +71,8 @@ func (l *lockSearch) lock(c *ast.CallExpr) {
 		}
 	}
 	if waits != "" {
-		l.r.report(place{node: c, what: waits + " while the lock " + name + " is held", how: "do it before or after the lock, or lock only what the request needs"})
+		l.r.report(place{node: c, what: waits + " while the lock " + name + " is held", how: "do it before or after the lock, or lock only what the request needs",
+			why: refusal{c, "whether what the lock guards may change meanwhile is not written in types"}})
 	}
 }
 
@@ -161,6 +162,7 @@ func (l *lockSearch) fileLock(c *ast.CallExpr) {
 		return !exclusive
 	})
 	if exclusive {
-		l.r.report(place{node: c, what: "a file is locked for each request", how: "lock in the process, or share the lock among readers"})
+		l.r.report(place{node: c, what: "a file is locked for each request", how: "lock in the process, or share the lock among readers",
+			why: refusal{c, "another process may lock the file, too"}})
 	}
 }

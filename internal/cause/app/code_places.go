@@ -129,7 +129,11 @@ func (s hotSite) remedies(hot []hotSite) []iikanji.Remedy {
 	case s.Lever.Whole:
 		return []iikanji.Remedy{{Kind: "gocode", Target: s.Service, Args: args, Says: p.How}}
 	case !p.Fixable():
-		return []iikanji.Remedy{{Kind: "patch", Target: s.Service, Says: fmt.Sprintf("change the source by hand: %s", p.How)}}
+		says := fmt.Sprintf("change the source by hand: %s", p.How)
+		if p.Reason != "" {
+			says += "; no automatic fix: " + p.Reason
+		}
+		return []iikanji.Remedy{{Kind: "patch", Target: s.Service, Says: says}}
 	case p.Knob():
 		var out []iikanji.Remedy
 		for _, title := range p.Variants {

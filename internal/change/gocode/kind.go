@@ -59,6 +59,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
+	if len(edits) == 0 && len(t.refused) > 0 {
+		return nil, &NoFixError{Reasons: t.refused}
+	}
 	if len(edits) == 0 {
 		return nil, change.ErrNothing
 	}
@@ -82,6 +85,16 @@ func sourceOf(s *change.Site, service string) (string, error) {
 	}
 	return source, nil
 }
+
+// A NoFixError is a remedy whose places have no automatic fix. It is a change.ErrNothing:
+// there is nothing to do.
+type NoFixError struct {
+	Reasons []string // the condition of each place that does not hold, with its line
+}
+
+func (e *NoFixError) Error() string { return "no automatic fix: " + strings.Join(e.Reasons, "; ") }
+
+func (e *NoFixError) Unwrap() error { return change.ErrNothing }
 
 // A DefectError is a rewrite that does not build or that go vet complains about,
 // although the source did before. The lever is wrong, not the site.

@@ -27,6 +27,7 @@ type task struct {
 	copy    change.SourceCopy
 
 	what     []string // of the places, each text once
+	refused  []string // the places without a fix: the condition and the line
 	tested   bool     // a fix is not proven by types and flow
 	declared []iikanji.Promise
 	own      change.OwnTests // of the app
@@ -96,7 +97,11 @@ func (t *task) choose(dir string, hits []rewrite.Hit) ([]goapp.Fix, error) {
 	var fixes []goapp.Fix
 	for _, h := range hits {
 		rel, err := filepath.Rel(dir, h.File)
-		if err != nil || filepath.ToSlash(rel) != t.args.File || h.Func != t.args.Func || len(h.Variants) == 0 {
+		if err != nil || filepath.ToSlash(rel) != t.args.File || h.Func != t.args.Func {
+			continue
+		}
+		if h.Reason != nil {
+			t.refused = append(t.refused, h.Reason.In(dir))
 			continue
 		}
 		if t.args.Place != "" && h.What != t.args.Place {

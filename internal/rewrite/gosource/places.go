@@ -129,6 +129,9 @@ func placesOf(dir string, res *rewrite.Result) (places []fact.CodePlace, problem
 		}
 		place := fact.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
 			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops}
+		if h.Reason != nil {
+			place.Reason = h.Reason.In(dir)
+		}
 		if h.Code == queryCache { // it serves all packages
 			place.Statements = reads
 		}

@@ -25,6 +25,9 @@ type CodePlace struct {
 	Variants []string `json:"variants,omitempty"`
 	// Drops is the share of the work that a knob leaves out at random; 0 for others.
 	Drops float64 `json:"drops,omitempty"`
+	// Reason is why it has no fix, with the line: "the loop has a label (main.go:12)". ""
+	// where there is one, and in histories of before.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Knob reports whether the place is a constant that decides how the app behaves, with
