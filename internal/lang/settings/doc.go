@@ -1,5 +1,5 @@
 // Package settings reads where an app connects to a database of MySQL's family from its
-// settings: files with variables (YAML, Prisma's schema, JSON) and the statements of PHP,
+// settings: files with variables (YAML, TOML, Prisma's schema, JSON) and the statements of PHP,
 // Python, Ruby and JavaScript that hold them.
 //
 //  1. scan.go cuts a script into words, texts and operators.

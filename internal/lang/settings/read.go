@@ -18,7 +18,7 @@ func Reads(file string) bool {
 }
 
 // files read the connections of files that are no scripts.
-var files = map[string]func(*reading, string, string){"yaml": (*reading).databaseYAML, "prisma": (*reading).prisma, "json": (*reading).sequelizeJSON}
+var files = map[string]func(*reading, string, string){"yaml": (*reading).databaseYAML, "prisma": (*reading).prisma, "json": (*reading).sequelizeJSON, "toml": (*reading).settingsTOML}
 
 func kindOf(file string) string {
 	base := path.Base(file)
@@ -29,6 +29,8 @@ func kindOf(file string) string {
 		return "prisma"
 	case base == "config.json" && path.Base(path.Dir(file)) == "config":
 		return "json"
+	case isTOML(file):
+		return "toml"
 	}
 	return ""
 }
