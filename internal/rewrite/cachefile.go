@@ -52,7 +52,7 @@ func (u *cacheUse) fileSelector(s *ast.SelectorExpr) {
 	method := fn != nil && fn.Signature().Recv() != nil
 	switch {
 	case slices.Contains(testedFileDrivers, path):
-		if !harmlessOfDriver(obj) {
+		if !harmlessOfDriver(obj) && !u.bareDriver(s) {
 			u.blockFile(s, "%s.%s reaches the driver of the files", obj.Pkg().Name(), name)
 		}
 	case path == "database/sql" && method && name == "Raw":

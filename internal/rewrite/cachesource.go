@@ -70,6 +70,7 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 			}
 		}
 	}
+	resolve(found)
 	out.choose(found)
 	for _, u := range found {
 		if err := out.add(u); err != nil {

@@ -28,22 +28,17 @@ type cacheUse struct {
 	x        *index
 	path     string // import path of the package with the cache
 	opens    []poolOpen
-	programs []ast.Node // functions that run a program: *ast.FuncDecl or *ast.FuncLit
+	unsure   []poolOpen        // of drivers that are known when all packages are read
+	drivers  map[string]string // names that the app registers, with the driver below
+	linked   map[string]bool   // drivers that the package imports
+	programs []ranProgram
 	blockers []string
 	// fileBlockers make a cache unsafe if the database is files.
 	fileBlockers []string
 }
 
-// A poolOpen is a call that opens a pool by the name of its driver.
-type poolOpen struct {
-	call   *ast.CallExpr
-	driver ast.Expr
-	base   string // the driver's name without that of the cache
-	cached bool
-}
-
 func cacheUseOf(x *index, path string) *cacheUse {
-	u := &cacheUse{x: x, path: path}
+	u := &cacheUse{x: x, path: path, drivers: map[string]string{}, linked: map[string]bool{}}
 	for _, f := range x.files {
 		u.imports(f)
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -52,6 +47,8 @@ func cacheUseOf(x *index, path string) *cacheUse {
 				u.call(n)
 			case *ast.SelectorExpr:
 				u.fileSelector(n)
+			case *ast.Ident:
+				u.openerValue(n)
 			}
 			return true
 		})
@@ -72,6 +69,9 @@ func (u *cacheUse) of(base string) (out []poolOpen) {
 func (u *cacheUse) imports(f *ast.File) {
 	for _, spec := range f.Imports {
 		path, err := strconv.Unquote(spec.Path.Value)
+		if name := goapp.DriverOf(path); name != "" {
+			u.linked[name] = true
+		}
 		switch {
 		case err != nil:
 		case goapp.Maps(path, mysqlDriver): // its statements would go past the cache
@@ -99,56 +99,15 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 	fn := u.x.callee(c)
 	o, opens := goapp.OpenIn(u.x.pass.TypesInfo, c)
 	switch {
-	case opens && o.By == goapp.Plain:
-		u.open(o)
-	case opens && o.By == goapp.Connector:
-		u.block(c, "a pool is opened by a connector")
-	case opens && o.By == goapp.Wrapper:
-		u.block(c, "a pool is opened by %s, which wraps the driver", fn.Pkg().Path())
+	case opens:
+		u.open(o, fn.Pkg().Path())
 	case isFunc(fn, "os/exec", "Command", "CommandContext"):
 		u.program(c)
 	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):
 		u.block(c, "a program is started that may write to the database, and its end is not known")
-	case isFunc(fn, "database/sql", "Register") && u.wrapsSQLite(c):
-		u.blockFile(c, "the app registers a driver of its own")
-	case isFunc(fn, "database/sql", "Register"):
-		u.block(c, "the app registers a driver of its own")
+	case isFunc(fn, "database/sql", "Register") && len(c.Args) == 2:
+		u.register(c)
 	}
-}
-
-func (u *cacheUse) open(o goapp.Open) {
-	c := o.Call
-	if o.Name == "" {
-		if u.opensFile(c, o.DSN) {
-			u.blockFile(c, "the name of the driver is not a constant")
-		} else {
-			u.block(c, "the name of the driver is not a constant")
-		}
-		return
-	}
-	base, cached := strings.CutSuffix(o.Name, goapp.CacheSuffix)
-	if base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(c, o.DSN) {
-		u.opens = append(u.opens, poolOpen{c, c.Args[o.Driver], base, cached})
-	}
-}
-
-// wrapsSQLite reports whether a driver that is registered is a struct that embeds the
-// driver of SQLite: its connections reach no server.
-func (u *cacheUse) wrapsSQLite(c *ast.CallExpr) bool {
-	if len(c.Args) != 2 {
-		return false
-	}
-	s := structOf(u.x.pass.TypesInfo.TypeOf(c.Args[1]))
-	if s == nil {
-		return false
-	}
-	for f := range s.Fields() {
-		named := namedOf(f.Type())
-		if f.Embedded() && named != nil && named.Obj().Pkg() != nil && goapp.DrivesSQLite(named.Obj().Pkg().Path()) {
-			return true
-		}
-	}
-	return false
 }
 
 // opensFile reports whether the DSN of a pool, which is argument i, begins with the
@@ -170,26 +129,6 @@ func (u *cacheUse) opensFile(c *ast.CallExpr, i int) bool {
 	}
 	v := u.x.pass.TypesInfo.Types[e].Value
 	return v != nil && v.Kind() == constant.String && strings.HasPrefix(constant.StringVal(v), "file:")
-}
-
-// endings are the methods of a Cmd that return after the program has ended.
-var endings = []string{"Run", "Output", "CombinedOutput"}
-
-// program notes the function that runs a program, whose writes are over when the
-// function returns.
-func (u *cacheUse) program(c *ast.CallExpr) {
-	fn := u.x.function(c)
-	if fn == nil {
-		u.block(c, "a program is prepared outside of functions, and its end is not known")
-		return
-	}
-	if !u.endsIn(c, fn) {
-		u.block(c, "a program is started that may write to the database, and its end is not known")
-		return
-	}
-	if !slices.Contains(u.programs, fn) {
-		u.programs = append(u.programs, fn)
-	}
 }
 
 // endsIn reports whether the program of a command has ended when the function
@@ -233,7 +172,11 @@ func isLocal(v *types.Var) bool {
 func (u *cacheUse) rewrite(base string) (edits []goapp.Edit, ok bool) {
 	rw := u.x.rewrite()
 	named := map[*ast.File]bool{}
-	for _, fn := range u.programs {
+	for _, run := range u.programs {
+		fn := run.fn
+		if run.harmless(base) {
+			continue
+		}
 		body := bodyOfFunc(fn)
 		if strings.Contains(u.x.text(body), ".Default.Outside()") {
 			continue // the cache knows it already
@@ -242,9 +185,11 @@ func (u *cacheUse) rewrite(base string) (edits []goapp.Edit, ok bool) {
 		named[u.x.fileOf(fn.Pos())] = true
 	}
 	for _, at := range u.of(base) {
-		if !at.cached {
-			rw.replace(at.driver, strconv.Quote(cachedName(base)))
+		if !at.cached && at.form.wrap(u, rw, at) {
+			named[u.x.fileOf(at.call.Pos())] = true
 		}
+	}
+	for _, at := range u.of(base) { // a file that names the package imports it already
 		if f := u.x.fileOf(at.call.Pos()); !at.cached && !named[f] {
 			rw.addNamedImport(f, "_", u.path)
 			named[f] = true

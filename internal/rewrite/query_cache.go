@@ -19,6 +19,7 @@ var queryCache = Lever{Code: "APP207", Title: "the same answer again from the da
 // the cache.
 func findPools(r *reporter) error {
 	use := cacheUseOf(indexOf(r.pass), "")
+	resolve([]*cacheUse{use})
 	var reads []string
 	for _, c := range callsOf(r.pass).Calls {
 		if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {

@@ -18,6 +18,9 @@ type Opener struct {
 	Driver, DSN int
 	// Engine is what an opener of one engine alone reaches, as a driver's name.
 	Engine string
+	// Named: a Mapper or a Wrapper gives the driver's name to sql.Open, so that it takes
+	// the name of any driver that is registered.
+	Named bool
 }
 
 // A Way is how the statements of a pool reach the driver.
@@ -39,6 +42,7 @@ var (
 	byName    = Opener{Driver: 0, DSN: 1}
 	mapped    = Opener{By: Mapper, Driver: 0, DSN: 1}
 	wrapped   = Opener{By: Wrapper, Driver: 0, DSN: 1}
+	passing   = Opener{By: Wrapper, Driver: 0, DSN: 1, Named: true}
 	connector = Opener{By: Connector, Driver: -1, DSN: -1}
 )
 
@@ -56,9 +60,9 @@ var openers = map[string]map[string]Opener{
 	"github.com/glebarez/sqlite":                           {"Open": mapper("sqlite")},
 	"github.com/upper/db/v4/adapter/mysql":                 {"Open": mapper("mysql")},
 	"xorm.io/xorm":                                         {"NewEngine": mapped},
-	"entgo.io/ent/dialect/sql":                             {"Open": mapped},
-	"github.com/XSAM/otelsql":                              {"Open": wrapped},
-	"github.com/uptrace/opentelemetry-go-extra/otelsql":    {"Open": wrapped},
+	"entgo.io/ent/dialect/sql":                             {"Open": {By: Mapper, Driver: 0, DSN: 1, Named: true}},
+	"github.com/XSAM/otelsql":                              {"Open": passing},
+	"github.com/uptrace/opentelemetry-go-extra/otelsql":    {"Open": passing},
 	"github.com/uptrace/opentelemetry-go-extra/otelsqlx":   {"Open": wrapped, "Connect": wrapped, "MustConnect": wrapped},
 	"gopkg.in/DataDog/dd-trace-go.v1/contrib/database/sql": {"Open": wrapped},
 	"gopkg.in/DataDog/dd-trace-go.v1/contrib/jmoiron/sqlx": {"Open": wrapped, "Connect": wrapped, "MustConnect": wrapped},
@@ -73,15 +77,19 @@ func OpenerOf(importPath, name string) (Opener, bool) {
 }
 
 // Maps reports whether a package is a mapper that opens pools to an engine inside of its
-// own functions: their statements are not in the app's source.
+// own functions, and that takes no other driver: see Opener.Named and ConfigOfGorm.
 func Maps(importPath, engine string) bool {
 	for _, o := range openers[importPath] {
-		if o.By == Mapper && (o.Engine == engine || o.Engine == "") {
+		if importPath != ConfigOfGorm && o.By == Mapper && !o.Named && (o.Engine == engine || o.Engine == "") {
 			return true
 		}
 	}
 	return false
 }
+
+// ConfigOfGorm is the package of gorm that opens pools to MySQL. Its type Config has the
+// name of a driver to open them by.
+const ConfigOfGorm = "gorm.io/driver/mysql"
 
 // An Open is a call that opens a pool.
 type Open struct {
@@ -134,6 +142,20 @@ func ReachOf(driver string) Reach { return reaches[strings.TrimSuffix(driver, Ca
 
 // sqliteDrivers are the packages with a driver of SQLite.
 var sqliteDrivers = []string{"modernc.org/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3/driver", "github.com/mattn/go-sqlite3"}
+
+// driverPackages are packages that register a driver by its name when they are imported,
+// or whose mapper or tracer does.
+var driverPackages = map[string]string{
+	"github.com/go-sql-driver/mysql": "mysql", ConfigOfGorm: "mysql", "github.com/newrelic/go-agent/v3/integrations/nrmysql": "mysql",
+	"modernc.org/sqlite": "sqlite", "github.com/glebarez/go-sqlite": "sqlite", "github.com/glebarez/sqlite": "sqlite",
+	"github.com/mattn/go-sqlite3": "sqlite3", "gorm.io/driver/sqlite": "sqlite3", "github.com/ncruces/go-sqlite3/driver": "sqlite3",
+	"github.com/lib/pq": "postgres", "gorm.io/driver/postgres": "postgres", "github.com/jackc/pgx/v4/stdlib": "pgx", "github.com/jackc/pgx/v5/stdlib": "pgx",
+	"github.com/microsoft/go-mssqldb": "sqlserver", "github.com/ClickHouse/clickhouse-go/v2": "clickhouse",
+}
+
+// DriverOf is the driver that a package has, by the name under which it registers it; ""
+// for another package.
+func DriverOf(importPath string) string { return driverPackages[importPath] }
 
 // DrivesSQLite reports whether a package has a driver of SQLite.
 func DrivesSQLite(importPath string) bool { return slices.Contains(sqliteDrivers, importPath) }

@@ -58,14 +58,43 @@ func Register(name, base string, p Plan, o Options) *Cache {
 	if err != nil {
 		panic(err)
 	}
-	sql.Register(name, &cachedDriver{cache: c, base: func(dsn string) (driver.Driver, error) {
+	sql.Register(name, &cachedDriver{cache: c, base: driverNamed(base)})
+	return c
+}
+
+// Driver registers a driver above the one of a name, as Register does for one that is known
+// when the app is built, and returns its name. Calls with the same name give the same.
+func (c *Cache) Driver(base string) string {
+	if strings.HasSuffix(base, nameSuffix) {
+		return base
+	}
+	name := base + nameSuffix
+	naming.Lock()
+	defer naming.Unlock()
+	for _, have := range sql.Drivers() {
+		if have == name {
+			return name
+		}
+	}
+	sql.Register(name, &cachedDriver{cache: c, base: driverNamed(base)})
+	return name
+}
+
+// nameSuffix is behind the name of a driver with a cache above it.
+const nameSuffix = "+cache"
+
+// naming is held while a name is looked for and registered.
+var naming sync.Mutex
+
+// driverNamed gives the driver that sql.Open finds under a name.
+func driverNamed(base string) func(dsn string) (driver.Driver, error) {
+	return func(dsn string) (driver.Driver, error) {
 		db, err := sql.Open(base, dsn)
 		if err != nil {
 			return nil, err
 		}
 		return db.Driver(), db.Close()
-	}})
-	return c
+	}
 }
 
 // Connector wraps a connector, for sql.OpenDB. name is the data source name;
@@ -244,7 +273,7 @@ func (d *cachedDriver) OpenConnector(dsn string) (driver.Connector, error) {
 		}
 	}
 	s := d.cache.space(dsn)
-	return &connector{cache: d.cache, base: c, name: dsn, space: s, source: d.cache.sourceOf(dsn, s)}, nil
+	return &connector{cache: d.cache, base: c, named: d, name: dsn, space: s, source: d.cache.sourceOf(dsn, s)}, nil
 }
 
 // dsnConnector is a connector of a driver that has none.
@@ -260,7 +289,8 @@ func (c dsnConnector) Driver() driver.Driver                        { return c.d
 type connector struct {
 	cache  *Cache
 	base   driver.Connector
-	name   string // data source name
+	named  *cachedDriver // that made it; nil for one of Cache.Connector
+	name   string        // data source name
 	space  *space
 	source uint32
 	// skips: the driver sends statements with arguments as prepared ones only
@@ -268,7 +298,14 @@ type connector struct {
 	skips uint32
 }
 
-func (c *connector) Driver() driver.Driver { return c.base.Driver() }
+// Driver is the driver with the cache, where it has a name: a library that traces
+// statements takes the driver of a pool that it opens by the name, and opens others by it.
+func (c *connector) Driver() driver.Driver {
+	if c.named != nil {
+		return c.named
+	}
+	return c.base.Driver()
+}
 
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if c.space == nil {
