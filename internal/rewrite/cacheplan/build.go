@@ -63,6 +63,9 @@ func (b *builder) plan() (sqlcache.Plan, []Reason) {
 		}
 		if st != nil {
 			plan.Statements = append(plan.Statements, *st)
+			if st.Keep {
+				plan.Batches = append(plan.Batches, b.batches(p)...)
+			}
 		}
 	}
 	return plan, b.reasons

@@ -54,11 +54,7 @@ var appPlan = Plan{
 	for _, t := range p.Tables {
 		fmt.Fprintf(&b, "\t\t{Name: %q, Columns: []Column{", t.Name)
 		for _, c := range t.Columns {
-			kind := "Integer"
-			if c.Kind == sqlcache.Text {
-				kind = "Text"
-			}
-			fmt.Fprintf(&b, "{Name: %q, Kind: %s}, ", c.Name, kind)
+			fmt.Fprintf(&b, "{Name: %q, Kind: %s}, ", c.Name, kindName(c.Kind))
 		}
 		b.WriteString("}},\n")
 	}
@@ -72,12 +68,49 @@ var appPlan = Plan{
 		touches(&b, "Writes", s.Writes)
 		b.WriteString("\t\t},\n")
 	}
-	b.WriteString("\t},\n}\n")
+	b.WriteString("\t},\n")
+	batches(&b, p.Batches)
+	b.WriteString("}\n")
 	out, err := format.Source(b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("printing the plan: %w", err)
 	}
 	return out, nil
+}
+
+// shapes are the names of the shapes of batches.
+var shapes = map[sqlcache.Shape]string{sqlcache.Rows: "Rows", sqlcache.FirstRows: "FirstRows", sqlcache.Totals: "Totals"}
+
+// kindName is the name of a kind of columns.
+func kindName(k sqlcache.Kind) string {
+	if k == sqlcache.Text {
+		return "Text"
+	}
+	return "Integer"
+}
+
+// batches prints the statements that read many keys.
+func batches(b *bytes.Buffer, list []sqlcache.Batch) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\t// A loop sends one Child for each row of another answer: its rows are read ahead, by Head, the keys, and Tail.\n\tBatches: []Batch{\n")
+	for _, one := range list {
+		fmt.Fprintf(b, "\t\t{\n\t\t\tChild: %q,\n\t\t\tKey: %d, Column: %q, Kind: %s, Shape: %s, Ties: %v,\n\t\t\tHead: %q,\n\t\t\tTail: %q,\n",
+			one.Child, one.Key, one.Column, kindName(one.Kind), shapes[one.Shape], one.Ties, one.Head, one.Tail)
+		if one.Empty != "" {
+			fmt.Fprintf(b, "\t\t\tEmpty: %q,\n", one.Empty)
+		}
+		if len(one.Parents) > 0 {
+			b.WriteString("\t\t\tParents: []Parent{\n")
+			for _, p := range one.Parents {
+				fmt.Fprintf(b, "\t\t\t\t{Text: %q, Column: %q, Place: %q},\n", p.Text, p.Column, p.Place)
+			}
+			b.WriteString("\t\t\t},\n")
+		}
+		b.WriteString("\t\t},\n")
+	}
+	b.WriteString("\t},\n")
 }
 
 func touches(b *bytes.Buffer, field string, list []sqlcache.Touch) {

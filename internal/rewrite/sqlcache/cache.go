@@ -22,14 +22,15 @@ type Options struct {
 // A Cache keeps answers for the drivers and connectors that were made of it. All
 // pools of a process that reach the same database must be made of one Cache.
 type Cache struct {
-	plan   *compiled
-	texts  statements
-	hash   hasher
-	store  *store
-	lost   lostWrites
-	source uint32 // the last number that was given
-	mu     sync.Mutex
-	spaces map[string]*space
+	plan    *compiled
+	texts   statements
+	hash    hasher
+	store   *store
+	lost    lostWrites
+	parents parents
+	source  uint32 // the last number that was given
+	mu      sync.Mutex
+	spaces  map[string]*space
 	// sources are the numbers of the data source names of one driver, so that a pool
 	// that is opened again finds the answers of the one before.
 	sources map[string]uint32

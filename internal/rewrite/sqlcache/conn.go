@@ -19,6 +19,8 @@ type conn struct {
 	// open: a transaction may be open, so that the answers are of its snapshot and
 	// the writes are not committed.
 	open bool
+	// locks: reads of the open transaction lock their rows.
+	locks bool
 	// unsure: a statement may have left anything behind on the connection.
 	unsure bool
 	// bypass: a setting of the session may change answers.
@@ -27,6 +29,8 @@ type conn struct {
 	broken bool
 	// pending are the slots of the open transaction's writes, each once.
 	pending map[*slot]struct{}
+	// private are answers of batches that only the open transaction may have.
+	private map[entryKey]*entry
 }
 
 // reach prepares the state for a statement and returns the slots that it puts
@@ -39,7 +43,7 @@ func (k *conn) reach(st *statement, args []driver.NamedValue) []*slot {
 		k.bypass = true
 		return nil
 	case begins:
-		k.open = true
+		k.open, k.private = true, nil
 		return nil
 	case unsure:
 		k.open, k.unsure = true, true
@@ -96,7 +100,7 @@ func (k *conn) ended(st *statement, marked []*slot, err error) {
 // finish ends a transaction whose end was answered. On an unsure connection a
 // further transaction may be open.
 func (k *conn) finish() {
-	k.open = k.unsure
+	k.open, k.private = k.unsure, nil
 	for s := range k.pending {
 		s.settle()
 	}
@@ -148,10 +152,7 @@ func (k *conn) orphan() bool { return k.file != atomic.LoadInt64(&k.connector.sp
 // lookup gives a kept answer, or what is needed to keep the one that the
 // database gives. Both are nil if the statement goes past the cache.
 func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*entry, *fill) {
-	if !st.keep || k.bypass || k.unsure || k.orphan() {
-		return nil, nil
-	}
-	if k.open && (!k.cache.plan.plan.Isolation || len(k.pending) > 0) {
+	if !k.mayKeep(st) || k.open && !k.cache.plan.plan.Isolation && k.private == nil {
 		return nil, nil
 	}
 	sum, ok := k.cache.hash.arguments(st.hash, args)
@@ -159,7 +160,7 @@ func (k *conn) lookup(st *statement, args []driver.NamedValue, binary bool) (*en
 		return nil, nil
 	}
 	key := entryKey{sum, k.connector.source, binary}
-	if e := k.cache.store.find(key, st, args); e != nil {
+	if e := k.kept(key, st, args); e != nil {
 		add(&st.counts.hits)
 		return e, nil
 	}
@@ -201,6 +202,7 @@ func (f *fill) keep(rows driver.Rows) (driver.Rows, error) {
 	if a.rest != nil {
 		return a.open(), nil
 	}
+	f.stmt.describes(a.info, f.key.binary)
 	if !holds(f.deps) {
 		add(&f.stmt.counts.dropped)
 		return a.open(), nil
@@ -212,15 +214,41 @@ func (f *fill) keep(rows driver.Rows) (driver.Rows, error) {
 		e.args = append(e.args, v)
 		e.bytes += size(v)
 	}
+	if f.stmt.noted {
+		e.answer = answerOf(f.stmt, a.info, a.values)
+		f.cache.parents.note(e.answer)
+	}
 	f.cache.store.put(e)
 	return a.open(), nil
 }
 
+// note remembers the keys in the rows of an answer that is not kept.
+func (k *conn) note(st *statement, rows driver.Rows, binary bool) (driver.Rows, error) {
+	a, err := readAll(rows)
+	if err != nil {
+		return nil, err
+	}
+	st.describes(a.info, binary)
+	k.cache.parents.note(answerOf(st, a.info, a.values))
+	return a.open(), nil
+}
+
+// give gives a kept answer to a reader.
+func (k *conn) give(e *entry) driver.Rows {
+	if e.answer != nil {
+		k.cache.parents.note(e.answer)
+	}
+	return e.open()
+}
+
 // query sends a statement through send and keeps its answer if it may.
-func (k *conn) query(st *statement, args []driver.NamedValue, binary bool, send func() (driver.Rows, error)) (driver.Rows, error) {
+func (k *conn) query(ctx context.Context, st *statement, args []driver.NamedValue, binary bool, send func() (driver.Rows, error)) (driver.Rows, error) {
 	e, f := k.lookup(st, args, binary)
 	if e != nil {
-		return e.open(), nil
+		return k.give(e), nil
+	}
+	if rows, err := k.readBatch(ctx, st, args, binary); rows != nil || err != nil {
+		return rows, err
 	}
 	marked := k.reach(st, args)
 	rows, err := send()
@@ -233,6 +261,8 @@ func (k *conn) query(st *statement, args []driver.NamedValue, binary bool, send 
 		return nil, err
 	case f != nil:
 		return f.keep(rows)
+	case st.class == reads && st.noted:
+		return k.note(st, rows, binary)
 	case st.class == reads:
 		return rows, nil
 	}
@@ -261,11 +291,14 @@ func (k *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	if binary || !ok {
 		// A hit saves the round trip that prepares the statement.
 		if e, _ := k.lookup(st, args, true); e != nil {
-			return e.open(), nil
+			return k.give(e), nil
+		}
+		if rows, err := k.readBatch(ctx, st, args, true); rows != nil || err != nil {
+			return rows, err
 		}
 		return nil, driver.ErrSkip
 	}
-	rows, err := k.query(st, args, false, func() (driver.Rows, error) { return q.QueryContext(ctx, text, args) })
+	rows, err := k.query(ctx, st, args, false, func() (driver.Rows, error) { return q.QueryContext(ctx, text, args) })
 	if len(args) > 0 && errors.Is(err, driver.ErrSkip) {
 		atomic.StoreUint32(&k.connector.skips, 1)
 	}

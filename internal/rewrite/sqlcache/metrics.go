@@ -35,12 +35,60 @@ type Stats struct {
 	Entries    int              `json:"entries"`
 	Bytes      int64            `json:"bytes"`
 	Statements []StatementStats `json:"statements"`
+	Batches    []BatchStats     `json:"batches,omitempty"`
+}
+
+// A BatchStats is what a batch did.
+type BatchStats struct {
+	Child  string `json:"child"`
+	Column string `json:"column"`
+	Sent   int64  `json:"sent"` // batches
+	Keys   int64  `json:"keys"` // of all batches
+	Used   int64  `json:"used"` // answers that were read ahead and then asked for
+	// Refused are batches whose answers could not be told apart.
+	Refused int64       `json:"refused,omitempty"`
+	Stopped bool        `json:"stopped,omitempty"` // it is not sent any more
+	Parents []LinkStats `json:"parents,omitempty"`
+}
+
+// A LinkStats is a statement whose answers have keys of a batch.
+type LinkStats struct {
+	Text    string `json:"text"`
+	Column  string `json:"column"`
+	Learned bool   `json:"learned,omitempty"` // the plan does not list it
+	Keys    int64  `json:"keys"`
+	Used    int64  `json:"used"`
+}
+
+// batchStats reads the counters of the batches that were sent, or that have parents.
+func (c *Cache) batchStats() (out []BatchStats) {
+	for _, list := range c.plan.batches {
+		for _, b := range list {
+			s := BatchStats{Child: b.Child, Column: b.Column, Sent: count(&b.counts.sent), Keys: count(&b.counts.keys), Used: count(&b.counts.used),
+				Refused: count(&b.counts.refused), Stopped: b.stoppedNow()}
+			for _, l := range b.links.all() {
+				s.Parents = append(s.Parents, LinkStats{l.parent, l.column, l.learned, count(&l.keys), count(&l.used)})
+			}
+			if len(s.Parents) > 0 || s.Stopped {
+				out = append(out, s)
+			}
+		}
+	}
+	sort.Slice(out, func(i, j int) bool {
+		a, b := out[i], out[j]
+		if a.Used != b.Used {
+			return a.Used > b.Used
+		}
+		return a.Child+a.Column < b.Child+b.Column
+	})
+	return out
 }
 
 // Stats reads the counters, the statements with the most hits first.
 func (c *Cache) Stats() Stats {
 	s := Stats{Statements: []StatementStats{}}
 	s.Entries, s.Bytes = c.store.size()
+	s.Batches = c.batchStats()
 	for _, st := range c.texts.all() {
 		n := &st.counts
 		s.Statements = append(s.Statements, StatementStats{st.text, st.keep, count(&n.hits), count(&n.missed),

@@ -112,6 +112,12 @@ func enoughToProve(t *testing.T, cache *Cache, counts model.Counts, rounds int) 
 		hits += s.Hits
 		t.Logf("%+v", s)
 	}
+	for _, b := range cache.Stats().Batches {
+		t.Logf("%+v", b)
+		if b.Used < 100 || b.Stopped {
+			t.Errorf("%+v: too few answers that were read ahead to prove anything", b)
+		}
+	}
 	if counts.Calls < rounds*1550 || counts.Unknown == 0 || counts.Undecided > model.MostUndecided(rounds) || hits < int64(counts.Calls)/4 {
 		t.Errorf("%+v with %d hits: too few calls, hits or lost writes to prove anything", counts, hits)
 	}

@@ -31,6 +31,8 @@ type Plan struct {
 	Dialect    Dialect
 	Tables     []Table
 	Statements []Statement
+	// Batches are the children of loops: see Batch.
+	Batches []Batch
 	// SelectsOnlyRead: no stored function writes, so that a SELECT that the plan
 	// does not list changes nothing.
 	SelectsOnlyRead bool
@@ -84,11 +86,13 @@ type compiled struct {
 	plan   Plan
 	tables map[string]int
 	byText map[string]*Statement
+	// batches are those of each child, by its text without white space around it.
+	batches map[string][]*batch
 }
 
 // compile checks a plan. Its errors name the table, column or statement.
 func compile(p Plan) (*compiled, error) {
-	c := &compiled{plan: p, tables: map[string]int{}, byText: map[string]*Statement{}}
+	c := &compiled{plan: p, tables: map[string]int{}, byText: map[string]*Statement{}, batches: map[string][]*batch{}}
 	for i, t := range p.Tables {
 		name := strings.ToLower(t.Name)
 		if _, twice := c.tables[name]; twice {
@@ -103,7 +107,29 @@ func compile(p Plan) (*compiled, error) {
 		}
 		c.byText[s.Text] = s
 	}
+	for _, b := range p.Batches {
+		if err := c.addBatch(b); err != nil {
+			return nil, fmt.Errorf("sqlcache: batch of %q: %w", b.Child, err)
+		}
+	}
 	return c, nil
+}
+
+func (c *compiled) addBatch(b Batch) error {
+	child := fold(c.plan.Dialect, b.Child)
+	if s := c.byText[child.text]; s == nil || !s.Keep {
+		return fmt.Errorf("its answer cannot be kept")
+	}
+	if b.Key < 0 || b.Key >= child.args || len(child.groups) != child.args || b.Kind > Text {
+		return fmt.Errorf("it has no argument %d", b.Key)
+	}
+	state := &batch{Batch: b}
+	for _, parent := range b.Parents {
+		state.links.list = append(state.links.list, &link{parent: parent.Text, column: parent.Column})
+	}
+	text := strings.TrimSpace(b.Child)
+	c.batches[text] = append(c.batches[text], state)
+	return nil
 }
 
 func (c *compiled) check(s *Statement) error {

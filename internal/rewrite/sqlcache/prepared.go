@@ -12,17 +12,18 @@ func (k *conn) Prepare(text string) (driver.Stmt, error) {
 
 // PrepareContext implements driver.ConnPrepareContext.
 func (k *conn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	var base driver.Stmt
-	var err error
-	if p, ok := k.base.(driver.ConnPrepareContext); ok {
-		base, err = p.PrepareContext(ctx, text)
-	} else {
-		base, err = k.base.Prepare(text)
-	}
+	base, err := k.prepareBase(ctx, text)
 	if err != nil {
 		return nil, err
 	}
 	return &prepared{base, k, k.find(text)}, nil
+}
+
+func (k *conn) prepareBase(ctx context.Context, text string) (driver.Stmt, error) {
+	if p, ok := k.base.(driver.ConnPrepareContext); ok {
+		return p.PrepareContext(ctx, text)
+	}
+	return k.base.Prepare(text)
 }
 
 // prepared is a prepared statement.
@@ -58,7 +59,7 @@ func (p *prepared) ExecContext(ctx context.Context, args []driver.NamedValue) (d
 
 // QueryContext implements driver.StmtQueryContext.
 func (p *prepared) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	return p.conn.query(p.stmt, args, true, func() (driver.Rows, error) {
+	return p.conn.query(ctx, p.stmt, args, true, func() (driver.Rows, error) {
 		if q, ok := p.base.(driver.StmtQueryContext); ok {
 			return q.QueryContext(ctx, args)
 		}

@@ -32,7 +32,31 @@ type statement struct {
 	keep    bool
 	planned *Statement
 	groups  [][]int
-	args    int // how many placeholders the text has
+	folded  string
+	batches []*batch
+	infos   [2]atomic.Value // *columnInfo of its own answers: of texts, of prepared statements
+	noted   bool            // its answers may hold the keys of children
+	args    int             // how many placeholders the text has
+}
+
+// describes notes the description of an answer.
+func (s *statement) describes(info *columnInfo, binary bool) {
+	if len(s.batches) > 0 && s.described(binary) == nil {
+		s.infos[protocol(binary)].Store(info)
+	}
+}
+
+// described is the description of the statement's own answers; nil before the first.
+func (s *statement) described(binary bool) *columnInfo {
+	info, _ := s.infos[protocol(binary)].Load().(*columnInfo)
+	return info
+}
+
+func protocol(binary bool) int {
+	if binary {
+		return 1
+	}
+	return 0
 }
 
 // classOf reads the first words. A class that is wrong in the direction of
@@ -184,13 +208,15 @@ func examine(c *compiled, h hasher, text string) *statement {
 	text = string([]byte(text)) // the caller's memory may be large
 	f := fold(c.plan.Dialect, text)
 	s := &statement{text: text, hash: h.text(text), class: classOf(f, c.plan.SelectsOnlyRead), groups: f.groups}
-	s.args = f.args
+	s.args, s.folded = f.args, f.text
+	s.noted = len(c.batches) > 0 && len(f.words) > 0 && f.words[0] == "SELECT" && !f.odd
 	p := c.byText[f.text]
 	if p == nil || f.odd || f.unbound {
 		return s
 	}
 	s.planned = p
 	s.keep = p.Keep
+	s.batches = c.batches[strings.TrimSpace(text)]
 	if len(p.Writes) > 0 {
 		s.class = writes
 	} else if s.class == changes {

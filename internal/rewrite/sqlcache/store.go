@@ -17,6 +17,9 @@ type entry struct {
 	bytes   int64
 	place   int // in its shard's ring
 	used    uint32
+	batch   *batch  // that read it ahead; nil: it was asked for
+	link    *link   // by which its key was known
+	answer  *answer // of a statement whose rows may hold keys
 }
 
 // An entryKey selects candidates; the statement and the arguments decide.
@@ -68,13 +71,27 @@ func (s *store) find(k entryKey, st *statement, args []driver.NamedValue) *entry
 	sh.mu.RLock()
 	e := sh.entries[k]
 	sh.mu.RUnlock()
-	if e == nil || e.stmt != st || !sameArguments(e.args, args) || !holds(e.deps) {
+	if e == nil || !e.matches(st, args) {
 		return nil
 	}
-	if atomic.LoadUint32(&e.used) == 0 {
-		atomic.StoreUint32(&e.used, 1)
-	}
+	e.use()
 	return e
+}
+
+// matches reports whether an entry is the valid answer to a statement.
+func (e *entry) matches(st *statement, args []driver.NamedValue) bool {
+	return e.stmt == st && sameArguments(e.args, args) && holds(e.deps)
+}
+
+// use notes that an entry was given.
+func (e *entry) use() {
+	if atomic.LoadUint32(&e.used) != 0 || !atomic.CompareAndSwapUint32(&e.used, 0, 1) {
+		return
+	}
+	if e.batch != nil {
+		add(&e.batch.counts.used)
+		add(&e.link.used)
+	}
 }
 
 // put stores an entry in place of an earlier one with its key. It reports

@@ -2,6 +2,7 @@ package sqlcache
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 )
@@ -28,7 +29,8 @@ func (k *conn) BeginTx(ctx context.Context, o driver.TxOptions) (driver.Tx, erro
 	if err != nil {
 		return nil, err
 	}
-	k.open = true
+	k.open, k.private = true, nil
+	k.locks = sql.IsolationLevel(o.Isolation) > sql.LevelSnapshot
 	return &transaction{tx, k}, nil
 }
 

@@ -27,6 +27,10 @@ func (c *client) threeIDs() []int64 {
 func (c *client) read(ctx context.Context) error {
 	q := question{ask: ask(c.rng.IntN(int(pair) + 1)), id: c.id(), group: c.spelling()}
 	q.ids = c.threeIDs()
+	return c.readOne(ctx, q)
+}
+
+func (c *client) readOne(ctx context.Context, q question) error {
 	from := time.Now()
 	out, err := askTable(ctx, c.Pool, q)
 	to := time.Now()
@@ -57,6 +61,11 @@ func askTable(ctx context.Context, db queryer, q question) (string, error) {
 	case pair:
 		text = ReadPair
 	}
+	return answerOf(ctx, db, text, args...)
+}
+
+// answerOf is the answer to a statement in the form of history.
+func answerOf(ctx context.Context, db queryer, text string, args ...any) (string, error) {
 	rows, err := db.QueryContext(ctx, text, args...)
 	if err != nil {
 		return "", err

@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -84,6 +85,10 @@ func runRound(ctx context.Context, s Setup, o Options, round int) (Counts, error
 	}
 	wg.Wait()
 	for _, err := range errs {
+		var v *Violation
+		if errors.As(err, &v) {
+			return Counts{}, &Violation{o.Seed, round, len(r.h.calls), v.Text}
+		}
 		if err != nil {
 			return Counts{}, err
 		}
@@ -153,12 +158,18 @@ func (c *client) play(ctx context.Context, calls int) error {
 	return nil
 }
 
+// loopShare is the share of the reads that are loops over the rows of an answer.
+const loopShare = 0.1
+
 // changeShares are the shares of calls that change something, one for each round
 // in turn: few changes leave long lives to entries, many let changes meet.
 var changeShares = []float64{0.003, 0.006, 0.02, 0.1}
 
 func (c *client) call(ctx context.Context) error {
 	if c.rng.Float64() >= c.changes {
+		if c.rng.Float64() < loopShare {
+			return c.loop(ctx)
+		}
 		return c.read(ctx)
 	}
 	switch p := c.rng.Float64(); {
@@ -166,8 +177,10 @@ func (c *client) call(ctx context.Context) error {
 		return c.write(ctx)
 	case p < 0.86:
 		return c.transaction(ctx)
-	case p < 0.92:
+	case p < 0.88:
 		return c.snapshot(ctx)
+	case p < 0.92:
+		return c.loopInTransaction(ctx)
 	case p < 0.96:
 		return c.outside(ctx)
 	default:

@@ -10,7 +10,9 @@ const (
 	ReadGroup = "SELECT id, val FROM m WHERE grp = ? ORDER BY id"
 	ReadWhole = "SELECT id, val FROM m ORDER BY id"
 	ReadCount = "SELECT COUNT(*) FROM m WHERE grp = ? AND id = ?"
-	ReadPair  = "SELECT a.val FROM m a JOIN m b ON b.id = a.id WHERE a.id = ?"
+	// ReadGroups gives keys for children, and is not recorded.
+	ReadGroups = "SELECT id, grp FROM m ORDER BY id"
+	ReadPair   = "SELECT a.val FROM m a JOIN m b ON b.id = a.id WHERE a.id = ?"
 
 	SetValue      = "UPDATE m SET val = ? WHERE id = ?"
 	SetGroup      = "UPDATE m SET grp = ? WHERE id = ?"
@@ -22,6 +24,11 @@ const (
 
 	// PutSQLite is Put in the dialect of SQLite.
 	PutSQLite = "INSERT INTO m (id, grp, val) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET val = ?"
+
+	// UnlistedID, UnlistedGroup and UnlistedCount ask what ReadID, ReadGroup and ReadCount do.
+	UnlistedID    = "SELECT val FROM m WHERE id = ? AND 1 = 1"
+	UnlistedGroup = "SELECT id, val FROM m WHERE grp = ? AND 1 = 1 ORDER BY id"
+	UnlistedCount = "SELECT COUNT(*) FROM m WHERE grp = ? AND id = ? AND 1 = 1"
 
 	UnlistedSet   = "UPDATE m SET val = ? WHERE id + 0 = ?"
 	UnlistedClear = "DELETE FROM m"
