@@ -215,6 +215,18 @@ func (c *sqlcacheCmd) print(e *env, a cachePlanAnswer) {
 			fmt.Fprintf(e.Stdout, "  kept   %s\n", plain.Cut(plain.Line(s.Text), 70))
 		}
 	}
+	for i, b := range a.Plan.Batches {
+		if i == 0 {
+			fmt.Fprintf(e.Stdout, "read ahead in loops over another answer: %d\n", len(a.Plan.Batches))
+		}
+		fmt.Fprintf(e.Stdout, "  child  %s\n         key %s, argument %d: %s\n", plain.Cut(plain.Line(b.Child), 70), b.Column, b.Key+1, plain.Cut(plain.Line(b.Head+"…"+b.Tail), 90))
+		if b.Ties {
+			fmt.Fprintln(e.Stdout, "         rows that its ORDER BY does not tell apart may come in another order")
+		}
+		for _, p := range b.Parents {
+			fmt.Fprintf(e.Stdout, "         parent %s: %s of %s\n", p.Place, p.Column, plain.Cut(plain.Line(p.Text), 70))
+		}
+	}
 	for _, r := range a.Reasons {
 		fmt.Fprintf(e.Stdout, "  not    %s\n         %s\n", plain.Cut(plain.Line(strings.Join(strings.Fields(r.Text), " ")), 70), r.Why)
 	}

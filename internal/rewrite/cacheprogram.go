@@ -31,7 +31,7 @@ func (p ranProgram) harmless(base string) bool {
 
 // pureCommands compute their output from arguments, input and files that they read, if no
 // argument says otherwise.
-var pureCommands = []string{"printf", "echo", "true", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "base64", "xxd",
+var pureCommands = []string{"printf", "echo", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "base64", "xxd",
 	"cut", "tr", "head", "tail", "wc", "grep", "cat", "od", "rev", "hostname", "uname", "uuidgen", "date", "whoami", "file", "identify", "ffprobe"}
 
 // pureOpenssl are the subcommands of openssl that compute a digest.

@@ -75,6 +75,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if kept == 0 {
 		return change.ErrNothing
 	}
+	ahead := t.chooseBatches(s, &plan)
 	files, err := goapp.Apply(use.Files, use.Fixes)
 	if err != nil {
 		return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: err}
@@ -84,6 +85,9 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	}
 	t.tested = true // that nothing else writes is seen and not proven
 	t.what = append(t.what, fmt.Sprintf("keep the answers of %d statements in a query cache, as long as only this app writes", kept))
+	if ahead > 0 {
+		t.what = append(t.what, fmt.Sprintf("read the rows of %d of them ahead where a loop sends them", ahead))
+	}
 	added.Files, err = cacheplan.FilesFor(plan, use.Driver)
 	if err == nil {
 		err = t.copy.Add(h, dir, added)
@@ -92,6 +96,22 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 		return fmt.Errorf("adding a query cache: %w", err)
 	}
 	return nil
+}
+
+// chooseBatches leaves out the batches that may change the order of rows which no ORDER BY
+// tells apart, unless the policy allows it. It returns how many statements have one.
+func (t *task) chooseBatches(s *change.Site, plan *sqlcache.Plan) int {
+	if !slices.Contains(s.Target.Policy.Allow, iikanji.RowOrder) {
+		plan.Batches = slices.DeleteFunc(plan.Batches, func(b sqlcache.Batch) bool { return b.Ties })
+	}
+	children := map[string]bool{}
+	for _, b := range plan.Batches {
+		children[b.Child] = true
+		if b.Ties && !slices.Contains(t.declared, iikanji.RowOrder) {
+			t.declared = append(t.declared, iikanji.RowOrder)
+		}
+	}
+	return len(children)
 }
 
 // onlyProcess refuses a site with another app, or with several processes of this one:

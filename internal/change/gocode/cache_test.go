@@ -262,6 +262,12 @@ func applyCache(t *testing.T, site *change.Site, dir string) (*iikanji.Change, *
 	if !slices.Equal(c.Weakens, []iikanji.Promise{iikanji.TestedOnly}) || !strings.Contains(c.Says, "keep the answers of 1 statements in a query cache") {
 		t.Errorf("%s weakens %v", c.Says, c.Weakens)
 	}
+	return c, applyPlanned(t, site, dir, c)
+}
+
+// applyPlanned applies a change. Its history is below dir.
+func applyPlanned(t *testing.T, site *change.Site, dir string, c *iikanji.Change) *change.Executor {
+	t.Helper()
 	h, err := history.Open(filepath.Join(dir, "history"))
 	if err != nil {
 		t.Fatal(err)
@@ -274,5 +280,5 @@ func applyCache(t *testing.T, site *change.Site, dir string) (*iikanji.Change, *
 	if err := ex.Apply(t.Context(), c.ID); err != nil {
 		t.Fatal(err)
 	}
-	return c, ex
+	return ex
 }
