@@ -32,6 +32,12 @@ func (b *builder) batches(p *parsed) (out []sqlcache.Batch) {
 			continue
 		}
 		one := sqlcache.Batch{Child: strings.TrimSpace(p.text), Key: key.arg, Column: key.column, Kind: key.kind, Shape: shape}
+		if shape == sqlcache.FirstRows && !b.file { // SQLite has no brackets around the parts of a UNION
+			parts := one
+			from := c.tokens[c.from].Start
+			parts.Shape, parts.Head, parts.Tail = sqlcache.Parts, "("+strings.TrimSpace(c.sql[:from])+", ", " "+strings.TrimSpace(c.sql[from:])+")"
+			out = append(out, parts)
+		}
 		one.Ties = shape != sqlcache.Totals && !c.one() && !c.total()
 		text := c.text(key, shape)
 		at := strings.Index(text, keyList)

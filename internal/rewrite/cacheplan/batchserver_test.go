@@ -227,7 +227,7 @@ func TestBatchesOnServer(t *testing.T) {
 				}
 				sent := counted.sent.Load()
 				t.Logf("%3d sent for 40 children: %s", sent, child.text)
-				most := int64(19) // texts beyond ASCII are asked for one by one
+				most := int64(22) // texts beyond ASCII are asked for one by one
 				if how.written {
 					most = 1000
 				}

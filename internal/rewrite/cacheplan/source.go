@@ -79,7 +79,7 @@ var appPlan = Plan{
 }
 
 // shapes are the names of the shapes of batches.
-var shapes = map[sqlcache.Shape]string{sqlcache.Rows: "Rows", sqlcache.FirstRows: "FirstRows", sqlcache.Totals: "Totals"}
+var shapes = map[sqlcache.Shape]string{sqlcache.Rows: "Rows", sqlcache.Parts: "Parts", sqlcache.FirstRows: "FirstRows", sqlcache.Totals: "Totals"}
 
 // kindName is the name of a kind of columns.
 func kindName(k sqlcache.Kind) string {

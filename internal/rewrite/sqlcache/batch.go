@@ -5,8 +5,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // An app may send a statement once for each row of an earlier answer. Where the plan has a
@@ -22,6 +24,10 @@ type Shape uint8
 const (
 	// Rows: the batch has the key as its last column. Rows of one key keep their order.
 	Rows Shape = iota
+	// Parts: the batch is a UNION ALL of the child for each key. Its last column is the
+	// place of the key in the batch. The child has a LIMIT: each part is as fast as the
+	// child where an index gives its first rows.
+	Parts
 	// FirstRows: the batch numbers the rows of each key, and has the key and the number as
 	// its last columns. The child has a LIMIT.
 	FirstRows
@@ -46,7 +52,8 @@ type Batch struct {
 	Kind   Kind
 	Shape  Shape
 	// Head, as many placeholders as there are keys, and Tail are the batch. Its further
-	// arguments are those of the child, in their order around the key.
+	// arguments are those of the child, in their order around the key. Of Parts, Head and
+	// Tail are the text of one part around the place of its key, which has all arguments.
 	Head, Tail string
 	// Empty is a child of Totals for no rows at all. It has the further arguments.
 	Empty string
@@ -67,6 +74,7 @@ type Parent struct {
 
 // Bounds of a batch.
 const (
+	startKeys      = 8        // of the first batch at all: it may be slow
 	firstKeys      = 64       // of the first batch for an answer: a loop may stop early
 	mostKeys       = 256      // of a later one
 	mostBatchBytes = 16 << 20 // of its answer
@@ -82,10 +90,42 @@ type batch struct {
 }
 
 // batchCounters are read and added to by package atomic.
-type batchCounters struct{ sent, keys, used, refused int64 }
+type batchCounters struct {
+	sent, keys, used, refused int64
+	size                      int64 // keys of the next batch; 0: startKeys
+	spent, worth              int64 // nanoseconds: of the batches, and of as many children
+}
 
 // stop gives a batch up: the database refused it, or its answers cannot be told apart.
 func (b *batch) stop() { atomic.StoreUint32(&b.stopped, 1) }
+
+// A statement costs leastWorth at least, also where its time could not be measured well.
+const leastWorth = 10 * time.Microsecond
+
+// paid notes the time of a batch. It is larger the next time if it took less than its
+// children would have, and given up if the batches take longer: by much, or repeatedly.
+func (b *batch) paid(st *statement, keys int, took time.Duration) {
+	each := int64(leastWorth)
+	if n := count(&st.counts.timed); n > 0 && count(&st.counts.took)/n > each {
+		each = count(&st.counts.took) / n
+	}
+	worth := each * int64(keys)
+	spent, all := atomic.AddInt64(&b.counts.spent, int64(took)), atomic.AddInt64(&b.counts.worth, worth)
+	if int64(took) < worth && b.size() < mostKeys {
+		atomic.StoreInt64(&b.counts.size, 4*int64(b.size()))
+	}
+	if spent > 8*all || spent > all+all/2 && count(&b.counts.sent) >= 4 {
+		b.stop()
+	}
+}
+
+// size is the number of keys of the next batch.
+func (b *batch) size() int {
+	if n := count(&b.counts.size); n > 0 {
+		return int(n)
+	}
+	return startKeys
+}
 
 func (b *batch) stoppedNow() bool { return atomic.LoadUint32(&b.stopped) != 0 }
 
@@ -187,6 +227,7 @@ func (k *conn) sendBatch(ctx context.Context, st *statement, b *batch, at *keyPl
 		return nil, nil
 	}
 	text, args := b.statement(keys)
+	begin := time.Now()
 	rows, err := k.askBase(ctx, text, args, binary)
 	var divided bool
 	if err == nil {
@@ -204,6 +245,7 @@ func (k *conn) sendBatch(ctx context.Context, st *statement, b *batch, at *keyPl
 	}
 	add(&b.counts.sent)
 	at.sent(b, len(keys))
+	b.paid(st, len(keys), time.Since(begin))
 	if !divided {
 		add(&b.counts.refused)
 		if n := count(&b.counts.refused); n > mostRefused && 2*n > count(&b.counts.sent) {
@@ -245,6 +287,9 @@ func (k *conn) keepChild(st *statement, b *batch, l *link, info *columnInfo, c *
 
 // statement is the text of a batch for some keys, and its arguments.
 func (b *Batch) statement(keys []*childKey) (text string, args []driver.NamedValue) {
+	if b.Shape == Parts {
+		return b.parts(keys)
+	}
 	text = b.Head + "?" + strings.Repeat(", ?", len(keys)-1) + b.Tail
 	child := keys[0].args
 	values := make([]driver.Value, 0, len(child)+len(keys))
@@ -258,6 +303,38 @@ func (b *Batch) statement(keys []*childKey) (text string, args []driver.NamedVal
 		values = append(values, a.Value)
 	}
 	return text, named(values)
+}
+
+// parts is the text of a batch of parts, and its arguments.
+func (b *Batch) parts(keys []*childKey) (text string, args []driver.NamedValue) {
+	var all strings.Builder
+	var values []driver.Value
+	for i, c := range keys {
+		if i > 0 {
+			all.WriteString(" UNION ALL ")
+		}
+		all.WriteString(b.Head)
+		all.WriteString(strconv.Itoa(i))
+		all.WriteString(b.Tail)
+		values = append(values, plain(c.args)...)
+	}
+	return all.String(), named(values)
+}
+
+// keyOf is the key of a row, whose own columns are the first width ones; nil if it is none
+// of the batch.
+func (b *Batch) keyOf(row []driver.Value, width int, keys []*childKey, of map[plainKey]*childKey) *childKey {
+	if b.Shape == Parts {
+		if n, ok := integer(row[width]); ok && n >= 0 && n < int64(len(keys)) {
+			return keys[n]
+		}
+		return nil
+	}
+	p, known := plainOf(b.Kind, row[width])
+	if !known {
+		return nil
+	}
+	return of[p]
 }
 
 // askBase sends a statement past the cache, by the protocol of the child: it decides on the
@@ -316,9 +393,8 @@ func (b *Batch) divide(rows driver.Rows, keys []*childKey, width int) (ok bool, 
 		case err != nil:
 			return false, err
 		}
-		p, known := plainOf(b.Kind, row[width])
-		c := of[p]
-		if !known || c == nil {
+		c := b.keyOf(row, width, keys, of)
+		if c == nil {
 			return false, nil
 		}
 		for _, v := range row[:width] {

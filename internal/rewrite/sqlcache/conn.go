@@ -251,6 +251,9 @@ func (k *conn) query(ctx context.Context, st *statement, args []driver.NamedValu
 		return rows, err
 	}
 	marked := k.reach(st, args)
+	if len(st.batches) > 0 {
+		defer st.timed(time.Now())
+	}
 	rows, err := send()
 	switch {
 	case errors.Is(err, driver.ErrSkip):
@@ -261,7 +264,7 @@ func (k *conn) query(ctx context.Context, st *statement, args []driver.NamedValu
 		return nil, err
 	case f != nil:
 		return f.keep(rows)
-	case st.class == reads && st.noted:
+	case st.class == reads && st.noted && k.cache.plan.plan.Dialect != SQLite: // which finds rows as they are read
 		return k.note(st, rows, binary)
 	case st.class == reads:
 		return rows, nil

@@ -13,7 +13,10 @@ import (
 
 // counters of one statement. They are read and added to by package atomic: where words
 // have 32 bits, they must begin an allocated struct.
-type counters struct{ hits, missed, doubted, dropped, evicted int64 }
+type counters struct {
+	hits, missed, doubted, dropped, evicted int64
+	timed, took                             int64 // of a child: executions, their nanoseconds
+}
 
 func add(n *int64) { atomic.AddInt64(n, 1) }
 

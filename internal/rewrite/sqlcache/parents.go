@@ -309,6 +309,9 @@ func (a *answer) find(b *batch, plain plainKey) *keyPlace {
 		if again {
 			most = mostKeys
 		}
+		if n := b.size(); n < most {
+			most = n
+		}
 		return &keyPlace{answer: a, column: c, row: row, link: l, most: most}
 	}
 	return nil

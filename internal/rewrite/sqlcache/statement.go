@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // A class is what a statement does to the state of its connection and of the
@@ -44,6 +45,12 @@ func (s *statement) describes(info *columnInfo, binary bool) {
 	if len(s.batches) > 0 && s.described(binary) == nil {
 		s.infos[protocol(binary)].Store(info)
 	}
+}
+
+// timed notes the time that the statement took since it was sent.
+func (s *statement) timed(since time.Time) {
+	add(&s.counts.timed)
+	atomic.AddInt64(&s.counts.took, int64(time.Since(since)))
 }
 
 // described is the description of the statement's own answers; nil before the first.
