@@ -16,14 +16,16 @@ type Fact struct {
 	Value  string `json:"value"`
 	// Moves marks facts that change by themselves; a Fingerprint excludes them.
 	Moves bool `json:"moves,omitempty"`
-	// Data is what the fact says, in the process that observed it, instead of Value.
-	// A history has it as Value, in JSON. It is not changed once it is in a fact.
+	// Data is what the fact says, of the type that its topic has. A history has Value
+	// instead, in JSON. A fact that was read from one has both. Data is shared by all copies
+	// of the fact: it is not changed once it is in one.
 	Data any `json:"-"`
 }
 
-// Encoded is the fact as a history has it: with Data as Value.
+// Encoded is the fact as a history has it: with Data as Value, as a copy of its own.
 func (f Fact) Encoded() (Fact, error) {
-	if f.Data == nil {
+	if f.Data == nil || f.Value != "" { // a Value from a history stays as it was written
+		f.Data = nil
 		return f, nil
 	}
 	text, err := json.Marshal(f.Data)
@@ -46,18 +48,4 @@ func (f Fact) MarshalJSON() ([]byte, error) {
 	enc.SetEscapeHTML(false) // the encoder around does it, unless it is told not to
 	err = enc.Encode(plain(f))
 	return b.Bytes(), err
-}
-
-// DataOf is what a fact says: its Data, or the decoded Value of a fact of a history.
-func DataOf[T any](f Fact) (T, error) {
-	if data, ok := f.Data.(T); ok {
-		return data, nil
-	}
-	var data T
-	if f, err := f.Encoded(); err != nil {
-		return data, err
-	} else if err := json.Unmarshal([]byte(f.Value), &data); err != nil {
-		return data, fmt.Errorf("reading the fact %s %s: %w", f.Topic, f.Key, err)
-	}
-	return data, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -147,10 +146,9 @@ func (v *View) askingRoutes(c clock) (routes []counted) {
 // aborted is how many requests of each route clients gave up on.
 func (v *View) aborted() map[string]float64 {
 	out := map[string]float64{}
-	for _, f := range v.Input.Facts {
-		if status, route, _ := strings.Cut(f.Key, " "); fact.TopicHTTPStatus.Is(f) && status == "499" {
-			n, _ := strconv.ParseFloat(f.Value, 64)
-			out[route] += n
+	for f, n := range fact.TopicHTTPStatus.In(v.Input.Facts) {
+		if status, route, _ := strings.Cut(f.Key, " "); status == "499" {
+			out[route] += float64(n)
 		}
 	}
 	return out

@@ -3,7 +3,6 @@ package cause
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -131,13 +130,11 @@ func (v *View) database(of iikanji.Service) (*View, error) {
 	}
 	v.Weight = v.Input.weightOf(of, v.Binding)
 	v.Schema, v.Variables, v.Status = s, map[string]string{}, map[string]float64{}
-	for _, f := range v.Input.Facts {
-		switch f.Topic {
-		case string(fact.TopicVariable):
-			v.Variables[strings.ToLower(f.Key)] = f.Value
-		case string(fact.TopicStatus):
-			v.Status[strings.ToLower(f.Key)], _ = strconv.ParseFloat(f.Value, 64)
-		}
+	for f, text := range fact.TopicVariable.In(v.Input.Facts) {
+		v.Variables[strings.ToLower(f.Key)] = text
+	}
+	for f, grown := range fact.TopicStatus.In(v.Input.Facts) {
+		v.Status[strings.ToLower(f.Key)] = grown
 	}
 	if !v.Blind(iikanji.Slow) {
 		v.statements()

@@ -3,7 +3,6 @@ package cause
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -15,14 +14,10 @@ import (
 // statement.
 func (in Input) Locked() float64 {
 	sum, counted := 0.0, false
-	for _, f := range in.Facts {
-		if !fact.TopicStatus.Is(f) {
-			continue
-		}
+	for f, grown := range fact.TopicStatus.In(in.Facts) {
 		counted = true
-		if strings.EqualFold(f.Key, "innodb_row_lock_time") {
-			ms, _ := strconv.ParseFloat(f.Value, 64)
-			sum += ms / 1000
+		if strings.EqualFold(f.Key, "innodb_row_lock_time") { // in milliseconds
+			sum += grown / 1000
 		}
 	}
 	if counted {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
@@ -50,12 +49,10 @@ func (in Input) settle() Input {
 		in.Target.Policy = policy
 	}
 	in.Facts, in.Profiles = slices.Clone(in.Facts), slices.Clone(in.Profiles)
+	_ = fact.Decode(in.Facts) // once, for all rules; they pass over a fact that is not of its type
 	for i, f := range in.Facts {
 		if role := topicRoles[f.Topic]; role != iikanji.RoleUnknown {
 			in.Facts[i].Target = owner(in.Target, role, f.Target, nil)
-		}
-		if conf, err := iikanji.DataOf[*nginx.Config](f); fact.TopicNginx.Is(f) && err == nil {
-			in.Facts[i].Data = conf // of a history: decoded once
 		}
 	}
 	for i, p := range in.Profiles {

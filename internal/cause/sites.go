@@ -41,11 +41,8 @@ func built(sql, fingerprint string) bool {
 
 // Reaches reports whether a route's handler reaches a function.
 func (v *View) Reaches(service, route, function string) bool {
-	for _, f := range v.Input.Facts {
-		if !fact.TopicHandler.Is(f) || f.Target != service || !sameHandled(f.Key, route) {
-			continue
-		}
-		if h, ok := Decode(f, fact.TopicHandler); ok && (h.Func == function || slices.Contains(h.Reaches, function)) {
+	for f, h := range fact.TopicHandler.In(v.Input.Facts) {
+		if f.Target == service && sameHandled(f.Key, route) && (h.Func == function || slices.Contains(h.Reaches, function)) {
 			return true
 		}
 	}

@@ -22,15 +22,11 @@ func FactsOf[T any](v *View, topic fact.Topic[T]) map[string]T {
 	return out
 }
 
-// Fact is the number in a fact; ok is false if there is none.
-func (v *View) Fact(target, topic, key string) (n float64, ok bool) {
-	for _, f := range v.Input.Facts {
-		if f.Target == target && f.Topic == topic && f.Key == key {
-			n, err := strconv.ParseFloat(f.Value, 64)
-			return n, err == nil
-		}
-	}
-	return 0, false
+// Limit is a limit of the processes of a service; ok is false if it is unknown, or unlimited.
+func (v *View) Limit(service, key string) (n float64, ok bool) {
+	text, _ := fact.TopicLimit.Of(v.Input.Facts, service, key)
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
 }
 
 // InnoDB is a number of InnoDB's status before and after the load; zero when

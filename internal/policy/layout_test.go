@@ -43,10 +43,10 @@ var layout = map[string][]string{
 	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
-	"internal/proof/attribute":                 {},                                                                                                                                         // pure: no clock, no I/O
-	"internal/cause":                           {"words", "internal/lang/nginx", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
-	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                                          // the index adviser
-	"internal/cause/database/index/indextest":  {"words", "internal/lang/catalog"},                                                                                                         // tables of text cases
+	"internal/proof/attribute":                 {},                                                                                                                  // pure: no clock, no I/O
+	"internal/cause":                           {"words", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
+	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                   // the index adviser
+	"internal/cause/database/index/indextest":  {"words", "internal/lang/catalog"},                                                                                  // tables of text cases
 	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/cache":                     {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},

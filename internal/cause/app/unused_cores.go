@@ -63,10 +63,10 @@ func findUnusedCores(v *cause.View) []iikanji.Finding {
 
 // mayUse is how many cores a program may use, and the reason; 0 when unknown.
 func mayUse(v *cause.View, name string) (n float64, why string) {
-	if c, ok := v.Fact(name, string(fact.TopicProcess), "cores"); ok && c > 0 {
+	if c, ok := fact.TopicProcess.Of(v.Input.Facts, name, "cores"); ok && c > 0 {
 		n, why = c, fmt.Sprintf("the kernel limits it to %.3g cores", c)
 	}
-	if g, ok := v.Fact(name, string(fact.TopicProcess), "gomaxprocs"); ok && g >= 1 && (n == 0 || g < n) {
+	if g, ok := fact.TopicProcess.Of(v.Input.Facts, name, "gomaxprocs"); ok && g >= 1 && (n == 0 || g < n) {
 		n, why = g, fmt.Sprintf("GOMAXPROCS=%.0f in its environment", g)
 	}
 	if h := v.Host(name); h != nil && h.Threads == 1 && h.Processes == 1 {

@@ -20,17 +20,14 @@ func caches(v *cause.View) []cache {
 	var out []cache
 	for _, s := range v.Input.Target.WithRole(iikanji.RoleCache) {
 		c := cache{Service: s, counters: map[string]float64{}, settings: map[string]string{}}
-		for _, f := range v.Input.Facts {
-			if f.Target != s.Name {
-				continue
+		for f, n := range fact.TopicCacheCounter.In(v.Input.Facts) {
+			if f.Target == s.Name {
+				c.counters[f.Key] = n
 			}
-			switch f.Topic {
-			case string(fact.TopicCacheCounter):
-				if n, err := strconv.ParseFloat(f.Value, 64); err == nil {
-					c.counters[f.Key] = n
-				}
-			case string(fact.TopicCacheSetting):
-				c.settings[f.Key] = f.Value
+		}
+		for f, text := range fact.TopicCacheSetting.In(v.Input.Facts) {
+			if f.Target == s.Name {
+				c.settings[f.Key] = text
 			}
 		}
 		if len(c.settings) > 0 {

@@ -52,17 +52,15 @@ func findBacklogOverflow(v *cause.View) []iikanji.Finding {
 // fullListener is the service whose accept queue was full at the end of the
 // load, "" for none, and the state of all queues.
 func fullListener(v *cause.View) (who string, queues []iikanji.Evidence) {
-	listeners := cause.FactsOf(v, fact.TopicListen)
-	for _, f := range v.Input.Facts {
-		if fact.TopicListen.Is(f) {
-			l := listeners[f.Target+" "+f.Key]
+	for _, f := range v.Input.Facts { // in their order, of both topics
+		if l, err := fact.TopicListen.Value(f); err == nil {
 			queues = append(queues, iikanji.Evidence{Source: "listen", Text: fmt.Sprintf("%s at %s: room for %d connections, %d waited at the end of the load", f.Target, f.Key, l.Backlog, l.Waiting)})
 			if l.Backlog > 0 && l.Waiting >= l.Backlog {
 				who = f.Target
 			}
 		}
-		if fact.TopicSysctl.Is(f) && f.Key == "net.core.somaxconn" {
-			queues = append(queues, iikanji.Evidence{Source: "sysctl", Text: f.Key + " = " + f.Value})
+		if text, err := fact.TopicSysctl.Value(f); err == nil && f.Key == "net.core.somaxconn" {
+			queues = append(queues, iikanji.Evidence{Source: "sysctl", Text: f.Key + " = " + text})
 		}
 	}
 	return who, queues

@@ -6,7 +6,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
-	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // nearLimit is the share of its file descriptors from which on a process is
@@ -45,7 +44,7 @@ func findDescriptorLimit(v *cause.View) []iikanji.Finding {
 				f.Evidence = append(f.Evidence, r.Evidence())
 			}
 		}
-		limit, known := v.Fact(name, string(fact.TopicLimit), "nofile")
+		limit, known := v.Limit(name, "nofile")
 		near := false
 		if h := v.Host(name); h != nil && h.FDLimit > 0 {
 			near = float64(h.FDs) >= nearLimit*float64(h.FDLimit)

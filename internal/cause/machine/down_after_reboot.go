@@ -121,7 +121,7 @@ func unready(v *cause.View, u, d fact.Unit, needed string) (hazard, bool) {
 		if r.tries == 0 {
 			return hazard{}, false
 		}
-		takes, measured := v.Fact(needed, string(fact.TopicReady), "seconds")
+		takes, measured := fact.TopicReady.Of(v.Input.Facts, needed, "seconds")
 		row := fmt.Sprintf("%s took up to %.1f s to start, by its error log", needed, takes)
 		says := fmt.Sprintf("but that takes %.1f s", takes)
 		if !measured {

@@ -46,7 +46,7 @@ func findAccessLogCost(v *cause.View) []iikanji.Finding {
 		text = place(at) + ": access_log " + strings.Join(at.Args(), " ")
 	}
 	f.Evidence = []iikanji.Evidence{{Source: "nginx -T", Text: text}}
-	if n, ok := v.Fact(v.Self.Name, string(fact.TopicVolume), "access"); ok {
+	if n, ok := fact.TopicVolume.Of(v.Input.Facts, v.Self.Name, "access"); ok {
 		text := fmt.Sprintf("%s in the run", iikanji.Bytes(n))
 		if v.Input.Run != nil && v.Input.Run.Took > 0 {
 			text += fmt.Sprintf(", %.0f lines a second", lines/v.Input.Run.Took.Seconds())

@@ -93,7 +93,7 @@ func sentSoon(v *cause.View, step string, idle time.Duration) bool {
 		if !cause.SameRoute(step, r.Key) {
 			continue
 		}
-		_, gone := v.Fact(v.Self.Name, string(fact.TopicHTTPStatus), "499 "+r.Key)
+		_, gone := fact.TopicHTTPStatus.Of(v.Input.Facts, v.Self.Name, "499 "+r.Key)
 		return r.Max <= time.Duration(sentShare*float64(idle)) && !gone
 	}
 	return false

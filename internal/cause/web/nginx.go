@@ -13,14 +13,8 @@ import (
 
 // nginxHTTP is the http block of the configuration among the facts.
 func nginxHTTP(v *cause.View) (nginx.Scope, bool) {
-	for _, f := range v.Input.Facts {
-		if fact.TopicNginx.Is(f) {
-			conf, err := iikanji.DataOf[*nginx.Config](f)
-			if err != nil {
-				return nginx.Scope{}, false
-			}
-			return conf.HTTP()
-		}
+	for _, conf := range fact.TopicNginx.In(v.Input.Facts) {
+		return conf.HTTP()
 	}
 	return nginx.Scope{}, false
 }
@@ -69,12 +63,9 @@ func place(d *nginx.Directive) string { return fmt.Sprintf("%s:%d", d.File, d.Li
 // nginxFrom reports whether nginx is known to have a version or a later one.
 // Forks have other version numbers.
 func nginxFrom(v *cause.View, least [3]int) bool {
-	for _, f := range v.Input.Facts {
-		if !fact.TopicNginxVersion.Is(f) {
-			continue
-		}
+	for _, version := range fact.TopicNginxVersion.In(v.Input.Facts) {
 		var is [3]int
-		name, number, _ := strings.Cut(f.Value, "/")
+		name, number, _ := strings.Cut(version, "/")
 		if n, _ := fmt.Sscanf(number, "%d.%d.%d", &is[0], &is[1], &is[2]); n < 3 || iikanji.Engine(name) != iikanji.EngineNginx && name != "openresty" {
 			return false
 		}

@@ -37,11 +37,10 @@ func findRobots(v *cause.View) []iikanji.Finding {
 	matchers := robotPatterns(v)
 	var sum fact.AgentUse
 	var used, seen []string
-	for _, f := range v.Input.Facts {
-		if !fact.TopicAgent.Is(f) || f.Target != v.Self.Name || f.Key == "" {
+	for f, use := range fact.TopicAgent.In(v.Input.Facts) {
+		if f.Target != v.Self.Name || f.Key == "" {
 			continue
 		}
-		use, _ := cause.Decode(f, fact.TopicAgent)
 		i := slices.IndexFunc(matchers, func(m *regexp.Regexp) bool { return m.MatchString(f.Key) })
 		if i < 0 {
 			continue
@@ -72,12 +71,7 @@ func findRobots(v *cause.View) []iikanji.Finding {
 
 // agent is what the access log has of a User-Agent, or of all of them ("").
 func agent(v *cause.View, name string) (fact.AgentUse, bool) {
-	for _, f := range v.Input.Facts {
-		if fact.TopicAgent.Is(f) && f.Target == v.Self.Name && f.Key == name {
-			return cause.Decode(f, fact.TopicAgent)
-		}
-	}
-	return fact.AgentUse{}, false
+	return fact.TopicAgent.Of(v.Input.Facts, v.Self.Name, name)
 }
 
 // robotPatterns are the expressions for robots: those of the policy, then the usual ones.

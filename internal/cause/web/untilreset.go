@@ -43,8 +43,8 @@ func resetPath(v *cause.View) string {
 		return ""
 	}
 	path := ""
-	for _, f := range v.Input.Facts {
-		if !fact.TopicReset.Is(f) || f.Target != v.Self.Name {
+	for f := range fact.TopicReset.In(v.Input.Facts) {
+		if f.Target != v.Self.Name {
 			continue
 		}
 		_, p, ok := strings.Cut(f.Key, " ")

@@ -6,7 +6,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
-	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 var workerConnections = cause.Declare(cause.PerNginx, findWorkerConnections,
@@ -34,7 +33,7 @@ func findWorkerConnections(v *cause.View) []iikanji.Finding {
 		f.Evidence = append(f.Evidence, r.Evidence())
 	}
 	want := 4096.0
-	if limit, ok := v.Fact(v.Self.Name, string(fact.TopicLimit), "nofile"); ok {
+	if limit, ok := v.Limit(v.Self.Name, "nofile"); ok {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "limits", Text: fmt.Sprintf("a worker is allowed %.0f descriptors; each request that is passed on needs two", limit)})
 	}
 	if v.Input.Run != nil {

@@ -95,7 +95,7 @@ func TestFacts(t *testing.T) {
 		t.Fatalf("%v, %v", problems, err)
 	}
 	i := slices.IndexFunc(known, func(f iikanji.Fact) bool { return fact.TopicCode.Is(f) })
-	if i < 0 || known[i].Target != "shop" || !strings.HasPrefix(known[i].Key, "APP206 main.go:") || !strings.Contains(known[i].Value, `"func":"app.page"`) {
+	if i < 0 || known[i].Target != "shop" || !strings.HasPrefix(known[i].Key, "APP206 main.go:") || !strings.Contains(fact.Text(known[i]), `"func":"app.page"`) {
 		t.Errorf("%+v", known)
 	}
 	_, problems, err = Facts(t.Context(), "shop", writeApp(t, "package main\n\nfunc main() { undefined() }\n"), "", rewrite.Facts{})
@@ -126,7 +126,7 @@ func TestFactsOfProgram(t *testing.T) {
 	var got []string
 	for _, f := range known {
 		got = append(got, f.Topic+" "+f.Key)
-		if fact.TopicSends.Is(f) && (!strings.Contains(f.Value, "SELECT name FROM item") || !strings.Contains(f.Value, `"func":"show"`)) {
+		if fact.TopicSends.Is(f) && (!strings.Contains(fact.Text(f), "SELECT name FROM item") || !strings.Contains(fact.Text(f), `"func":"show"`)) {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -150,7 +150,7 @@ func settings(a, b []iikanji.Fact) (out []Setting) {
 	for i, known := range [][]iikanji.Fact{a, b} {
 		for _, f := range known {
 			if !f.Moves && slices.Contains(settingTopics, f.Topic) {
-				values[i][key{f.Target, f.Topic, f.Key}] = f.Value
+				values[i][key{f.Target, f.Topic, f.Key}] = fact.Text(f)
 			}
 		}
 	}

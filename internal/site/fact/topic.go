@@ -14,8 +14,8 @@ import (
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
-// A Topic is the topic of facts whose values have the type T. In a Fact, as in a history,
-// the value is text: JSON, or the text itself if T is a string.
+// A Topic is the topic of facts whose values have the type T. In the process, a fact has its
+// value as Data; in a history as JSON. If T is a string, it is the text in both.
 type Topic[T any] string
 
 // Topics of facts about SQL servers and SQLite files. Package facts reads them, rules derive
@@ -91,10 +91,10 @@ const (
 // A typed is a topic of any type.
 type typed interface {
 	name() string
-	check(iikanji.Fact) error
+	decode(*iikanji.Fact) error
 }
 
-// typedTopics are all topics with a type.
+// typedTopics are all topics.
 func typedTopics() []typed {
 	return []typed{TopicTable, TopicSize, TopicDialect, TopicVariable, TopicStatus, TopicPlan, TopicSelectivity, TopicFileGroup, TopicValue,
 		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache,
@@ -105,26 +105,26 @@ func typedTopics() []typed {
 
 func (t Topic[T]) name() string { return string(t) }
 
-func (t Topic[T]) check(f iikanji.Fact) error {
-	_, err := t.Value(f)
+func (t Topic[T]) decode(f *iikanji.Fact) error {
+	value, err := t.Value(*f)
+	if _, text := any(value).(string); err == nil && !text {
+		f.Data = value
+	}
 	return err
 }
 
 // Is reports whether a fact has the topic.
 func (t Topic[T]) Is(f iikanji.Fact) bool { return f.Topic == string(t) }
 
-// Fact is a fact of the topic. A value that moves changes by itself.
+// Fact is a fact of the topic, which keeps the value: it is not changed afterwards. A value
+// that moves changes by itself.
 func (t Topic[T]) Fact(target, key string, value T, moves bool) iikanji.Fact {
 	f := iikanji.Fact{Target: target, Topic: string(t), Key: key, Moves: moves}
 	if text, ok := any(value).(string); ok {
 		f.Value = text
 		return f
 	}
-	b, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("BUG: a fact of topic %s, %s: %v", t, key, err))
-	}
-	f.Value = string(b)
+	f.Data = value
 	return f
 }
 
@@ -137,14 +137,21 @@ func (t Topic[T]) Value(f iikanji.Fact) (value T, err error) {
 		*text = f.Value
 		return value, nil
 	}
-	if value, err = iikanji.DataOf[T](f); err != nil {
-		return value, fmt.Errorf("%s: %w", f.Target, err)
+	if f.Data == nil { // of a history
+		err = json.Unmarshal([]byte(f.Value), &value)
+	} else if data, ok := f.Data.(T); ok {
+		value = data
+	} else {
+		err = fmt.Errorf("it has a %T", f.Data)
+	}
+	if err != nil {
+		return value, fmt.Errorf("%s: reading the fact %s %s: %w", f.Target, f.Topic, f.Key, err)
 	}
 	return value, nil
 }
 
-// In yields the facts of the topic with their values, in order. The facts were checked when
-// they came into the process ([Check]), so it passes over no other ones.
+// In yields the facts of the topic with their values, in order. The facts of a history were
+// decoded when they came into the process ([Decode]), so it passes over no other ones.
 func (t Topic[T]) In(facts []iikanji.Fact) iter.Seq2[iikanji.Fact, T] {
 	return func(yield func(iikanji.Fact, T) bool) {
 		for _, f := range facts {
@@ -158,17 +165,37 @@ func (t Topic[T]) In(facts []iikanji.Fact) iter.Seq2[iikanji.Fact, T] {
 	}
 }
 
-// Check returns an error for each fact whose value is not of its topic's type: as one of a
-// history that was edited, or that another version wrote.
-func Check(facts []iikanji.Fact) error {
+// Of is the value of the topic's fact of a target and a key; ok is false if there is none.
+func (t Topic[T]) Of(facts []iikanji.Fact, target, key string) (value T, ok bool) {
+	for f, value := range t.In(facts) {
+		if f.Target == target && f.Key == key {
+			return value, true
+		}
+	}
+	return value, false
+}
+
+// Text is the value of a fact as a history has it; "" if it has none.
+func Text(f iikanji.Fact) string {
+	f, err := f.Encoded()
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return f.Value
+}
+
+// Decode decodes the values of facts of a history. It returns an error for each fact whose
+// value is not of its topic's type, as in a history that was edited, or that another version
+// wrote; such a fact stays text.
+func Decode(facts []iikanji.Fact) error {
 	topics := map[string]typed{}
 	for _, t := range typedTopics() {
 		topics[t.name()] = t
 	}
 	var errs []error
-	for _, f := range facts {
-		if t := topics[f.Topic]; t != nil {
-			errs = append(errs, t.check(f))
+	for i := range facts {
+		if f := &facts[i]; f.Data == nil && topics[f.Topic] != nil {
+			errs = append(errs, topics[f.Topic].decode(f))
 		}
 	}
 	return errors.Join(errs...)

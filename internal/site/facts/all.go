@@ -22,7 +22,7 @@ func (s *Server) All(ctx context.Context, target string, schemas ...string) ([]i
 	out := []iikanji.Fact{fact.TopicDialect.Fact(target, "version", s.dialect, false)}
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		if !moving[name] {
-			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicVariable), Key: name, Value: vars[name]})
+			out = append(out, fact.TopicVariable.Fact(target, name, vars[name], false))
 		}
 	}
 	var tables []SizedTable
@@ -48,6 +48,8 @@ var moving = map[string]bool{"timestamp": true, "pseudo_thread_id": true, "rand_
 // Moves set.
 func TableFacts(target string, t SizedTable) []iikanji.Fact {
 	key := t.Schema + "." + t.Name
+	// Further columns may be counted later.
+	t.Size.Distinct, t.Size.Held, t.Size.Lengths = maps.Clone(t.Size.Distinct), maps.Clone(t.Size.Held), maps.Clone(t.Size.Lengths)
 	return []iikanji.Fact{
 		fact.TopicTable.Fact(target, key, t.Table, false),
 		fact.TopicSize.Fact(target, key, t.Size, true),
@@ -59,10 +61,18 @@ func TableFacts(target string, t SizedTable) []iikanji.Fact {
 func SelectivityFacts(target string, t SizedTable, shares map[string]float64) []iikanji.Fact {
 	var out []iikanji.Fact
 	for _, p := range slices.Sorted(maps.Keys(shares)) {
-		out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicSelectivity), Key: fact.SelectivityKey(t.Schema, t.Name, p),
-			Value: strconv.FormatFloat(shares[p], 'g', 6, 64), Moves: true})
+		out = append(out, fact.TopicSelectivity.Fact(target, fact.SelectivityKey(t.Schema, t.Name, p), significant(shares[p], 6), true))
 	}
 	return out
+}
+
+// significant is a number with some significant digits: more of them are noise.
+func significant(x float64, digits int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
+	if err != nil {
+		return x
+	}
+	return rounded
 }
 
 // QueryPlanFact is the fact of a query plan of one digest.
@@ -78,7 +88,7 @@ func StatusFacts(target string, before, after map[string]string) []iikanji.Fact 
 		b, err1 := strconv.ParseFloat(before[name], 64)
 		a, err2 := strconv.ParseFloat(after[name], 64)
 		if err1 == nil && err2 == nil && a > b {
-			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicStatus), Key: name, Value: strconv.FormatFloat(a-b, 'f', -1, 64), Moves: true})
+			out = append(out, fact.TopicStatus.Fact(target, name, a-b, true))
 		}
 	}
 	return out

@@ -254,17 +254,17 @@ func CacheFacts(service string, before, after Cache) []iikanji.Fact {
 	var out []iikanji.Fact
 	for name, v := range after.Counters {
 		if grown := v - before.Counters[name]; grown > 0 {
-			out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicCacheCounter), Key: name, Value: strconv.FormatFloat(grown, 'f', -1, 64), Moves: true})
+			out = append(out, fact.TopicCacheCounter.Fact(service, name, grown, true))
 		}
 	}
 	for name, v := range after.Settings {
-		out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicCacheSetting), Key: name, Value: v, Moves: true})
+		out = append(out, fact.TopicCacheSetting.Fact(service, name, v, true))
 	}
 	for _, name := range []string{"keys", "keys_that_expire"} {
 		was, _ := strconv.ParseFloat(before.Settings[name], 64)
 		now, _ := strconv.ParseFloat(after.Settings[name], 64)
 		if now > was {
-			out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicCacheCounter), Key: name, Value: strconv.FormatFloat(now-was, 'f', -1, 64), Moves: true})
+			out = append(out, fact.TopicCacheCounter.Fact(service, name, now-was, true))
 		}
 	}
 	sortFacts(out)

@@ -73,7 +73,7 @@ func TestEveryone(t *testing.T) {
 	}
 	for _, f := range fs {
 		var a fact.Answer
-		if err := json.Unmarshal([]byte(f.Value), &a); err != nil {
+		if err := json.Unmarshal([]byte(fact.Text(f)), &a); err != nil {
 			t.Fatal(err)
 		}
 		want := a.URL == "/all" || a.URL == "/encoding"

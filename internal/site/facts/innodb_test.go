@@ -45,7 +45,7 @@ func TestInnoDBForReal(t *testing.T) {
 	for _, f := range facts.InnoDBFacts("database", before, after) {
 		var m fact.Moved
 		if f.Topic == string(fact.TopicInnoDB) {
-			if err := json.Unmarshal([]byte(f.Value), &m); err != nil || !f.Moves {
+			if err := json.Unmarshal([]byte(fact.Text(f)), &m); err != nil || !f.Moves {
 				t.Errorf("%+v: %v", f, err)
 			}
 			moved[f.Key] = m
@@ -160,7 +160,7 @@ func TestParseInnoDB(t *testing.T) {
 		}
 	}
 	half := facts.InnoDB{Numbers: map[string]float64{"checkpoint": 1}}
-	if got := facts.InnoDBFacts("database", half, facts.InnoDB{Numbers: map[string]float64{"checkpoint": 2, "read_views": 3}}); len(got) != 1 || got[0].Value != `{"before":1,"after":2}` {
+	if got := facts.InnoDBFacts("database", half, facts.InnoDB{Numbers: map[string]float64{"checkpoint": 2, "read_views": 3}}); len(got) != 1 || fact.Text(got[0]) != `{"before":1,"after":2}` {
 		t.Errorf("%+v", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/lang/nginx"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // TestKeptPages reads the file of an app whose folder a root of nginx names.
@@ -34,7 +35,7 @@ func TestKeptPages(t *testing.T) {
 	}
 	write(text)
 	got, err := KeptPages(host.Local{}, "nginx", conf)
-	if err != nil || len(got) != 1 || got[0].Value != text || !got[0].Moves {
+	if err != nil || len(got) != 1 || fact.Text(got[0]) != text || !got[0].Moves {
 		t.Errorf("%+v %v", got, err)
 	}
 	if says := StalePages(got); len(says) != 1 || !strings.Contains(says[0], "/a/1 changed after POST /b/1 and was not dropped") {

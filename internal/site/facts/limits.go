@@ -24,15 +24,17 @@ func LimitFacts(h host.Host, service string, pid int) ([]iikanji.Fact, error) {
 	}
 	var out []iikanji.Fact
 	for _, l := range limits {
-		out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicLimit), Key: l.Name, Value: l.Soft})
+		out = append(out, fact.TopicLimit.Fact(service, l.Name, l.Soft, false))
 	}
 	if n := coresOf(h, pid); n > 0 {
-		out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicProcess), Key: "cores", Value: strconv.FormatFloat(n, 'g', 4, 64)})
+		out = append(out, fact.TopicProcess.Fact(service, "cores", significant(n, 4), false))
 	}
 	if env, err := hostproc.Env(h, pid); err == nil {
 		for _, kv := range env {
 			if v, ok := strings.CutPrefix(kv, "GOMAXPROCS="); ok {
-				out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicProcess), Key: "gomaxprocs", Value: v})
+				if n, err := strconv.Atoi(v); err == nil { // else Go ignores it
+					out = append(out, fact.TopicProcess.Fact(service, "gomaxprocs", float64(n), false))
+				}
 			}
 		}
 	}
@@ -120,7 +122,7 @@ func SysctlFacts(h host.Host, target string) []iikanji.Fact {
 	for _, name := range sysctls {
 		text, err := h.Read(filepath.Join("/proc/sys", strings.ReplaceAll(name, ".", "/")))
 		if err == nil {
-			out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicSysctl), Key: name, Value: strings.Join(strings.Fields(string(text)), " ")})
+			out = append(out, fact.TopicSysctl.Fact(target, name, strings.Join(strings.Fields(string(text)), " "), false))
 		}
 	}
 	return out

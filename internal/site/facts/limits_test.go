@@ -23,7 +23,7 @@ func value(t *testing.T, fs []iikanji.Fact, topic, key string, into any) {
 	t.Helper()
 	for _, f := range fs {
 		if f.Topic == topic && f.Key == key {
-			if err := json.Unmarshal([]byte(f.Value), into); err != nil {
+			if err := json.Unmarshal([]byte(fact.Text(f)), into); err != nil {
 				t.Fatalf("%s %s: %v", topic, key, err)
 			}
 			return
@@ -48,7 +48,7 @@ func TestLimitFacts(t *testing.T) {
 	if _, err := LimitFacts(host.Local{}, "gone", 1<<30); err == nil || !strings.Contains(err.Error(), "limits of gone") {
 		t.Errorf("a process that is not there: %v", err)
 	}
-	if fs := SysctlFacts(host.Local{}, "host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fs[0].Value == "" {
+	if fs := SysctlFacts(host.Local{}, "host"); len(fs) < 3 || fs[0].Key != "net.core.somaxconn" || fact.Text(fs[0]) == "" {
 		t.Errorf("%v", fs)
 	}
 }
@@ -156,7 +156,7 @@ func TestLimitsOfAnotherHost(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, f := range append(known, SysctlFacts(h, "other")...) {
-		got[f.Topic+" "+f.Key] = f.Value
+		got[f.Topic+" "+f.Key] = fact.Text(f)
 	}
 	want := map[string]string{"limit nofile": "123", "process cores": "4.5", "process gomaxprocs": "3", "sysctl net.core.somaxconn": "99"}
 	if !maps.Equal(got, want) {

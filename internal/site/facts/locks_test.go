@@ -89,7 +89,7 @@ func TestLocksForReal(t *testing.T) {
 	again := w[0]
 	again.Longest += time.Second
 	fs := facts.LockWaitFacts("database", []fact.LockWait{w[0], again, {Waiting: "x"}})
-	if len(fs) != 2 || fs[0].Topic != string(fact.TopicLockWait) || !strings.Contains(fs[0].Value, `"seen":2`) || !fs[0].Moves {
+	if len(fs) != 2 || fs[0].Topic != string(fact.TopicLockWait) || !strings.Contains(fact.Text(fs[0]), `"seen":2`) || !fs[0].Moves {
 		t.Errorf("%+v", fs)
 	}
 	_, second := d.b.ExecContext(d.ctx, "UPDATE pair SET v = 8 WHERE id = 1")

@@ -19,7 +19,7 @@ func nginxFact(target string, dump nginx.Dump) (iikanji.Fact, error) {
 	if err != nil {
 		return iikanji.Fact{}, fmt.Errorf("reading nginx -T: %w", err)
 	}
-	return iikanji.Fact{Target: target, Topic: string(fact.TopicNginx), Key: conf.Files[0].Path, Data: conf}, nil
+	return fact.TopicNginx.Fact(target, conf.Files[0].Path, conf, false), nil
 }
 
 // NginxFacts are the facts of the output of nginx -T: first the configuration
@@ -32,7 +32,7 @@ func NginxFacts(target, dump string) ([]iikanji.Fact, error) {
 	}
 	out := []iikanji.Fact{tree}
 	for _, f := range files {
-		out = append(out, iikanji.Fact{Target: target, Topic: string(fact.TopicNginxFile), Key: f.Path, Value: f.Text})
+		out = append(out, fact.TopicNginxFile.Fact(target, f.Path, f.Text, false))
 	}
 	return out, nil
 }
@@ -44,7 +44,7 @@ const versionMark = "nginx version: "
 func NginxVersionFact(target, printed string) (iikanji.Fact, error) {
 	for line := range strings.Lines(printed) {
 		if rest, ok := strings.CutPrefix(line, versionMark); ok && len(strings.Fields(rest)) > 0 {
-			return iikanji.Fact{Target: target, Topic: string(fact.TopicNginxVersion), Key: "version", Value: strings.Fields(rest)[0]}, nil
+			return fact.TopicNginxVersion.Fact(target, "version", strings.Fields(rest)[0], false), nil
 		}
 	}
 	return iikanji.Fact{}, fmt.Errorf("reading nginx -v: no version in %.100q", printed)

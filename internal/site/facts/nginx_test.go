@@ -103,7 +103,7 @@ func again(t *testing.T, f iikanji.Fact) *nginx.Config {
 	if err := json.Unmarshal(text, &kept); err != nil {
 		t.Fatal(err)
 	}
-	conf, err := iikanji.DataOf[*nginx.Config](kept)
+	conf, err := fact.TopicNginx.Value(kept)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestNameAndTLS(t *testing.T) {
 			t.Fatalf("%s: %d facts, %v", base, len(fs), err)
 		}
 		var a fact.Answer
-		if err := json.Unmarshal([]byte(fs[0].Value), &a); err != nil || a.Status != want {
+		if err := json.Unmarshal([]byte(fact.Text(fs[0])), &a); err != nil || a.Status != want {
 			t.Errorf("%s: status %d, want %d (%v)", base, a.Status, want, err)
 		}
 	}

@@ -163,7 +163,7 @@ func unitsOf(t *testing.T, folders []string, names ...string) map[string]fact.Un
 	out := map[string]fact.Unit{}
 	for _, f := range known {
 		var u fact.Unit
-		if err := json.Unmarshal([]byte(f.Value), &u); err != nil || f.Key != u.Name || f.Topic != string(fact.TopicUnit) {
+		if err := json.Unmarshal([]byte(fact.Text(f)), &u); err != nil || f.Key != u.Name || f.Topic != string(fact.TopicUnit) {
 			t.Fatalf("%+v: %v", f, err)
 		}
 		out[f.Target] = u

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -30,8 +29,7 @@ func (a *accessRead) statuses(service string) ([]iikanji.Fact, error) {
 			return nil, s.Err
 		}
 		for _, r := range s.Profile.Rows {
-			out = append(out, iikanji.Fact{Target: service, Topic: string(fact.TopicHTTPStatus), Key: s.status + " " + r.Key,
-				Value: strconv.FormatInt(r.Count, 10), Moves: true})
+			out = append(out, fact.TopicHTTPStatus.Fact(service, s.status+" "+r.Key, r.Count, true))
 		}
 	}
 	return out, nil

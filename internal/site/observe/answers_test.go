@@ -139,7 +139,7 @@ func TestAccessRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range known {
-		got[f.Target+" "+f.Key] = f.Value
+		got[f.Target+" "+f.Key] = fact.Text(f)
 	}
 	if want := map[string]string{"edge 503 GET /page": "2", "edge 504 GET /page": "3", "edge 502 POST /order": "5"}; !maps.Equal(got, want) {
 		t.Errorf("statuses %v, want %v", got, want)
@@ -147,7 +147,7 @@ func TestAccessRead(t *testing.T) {
 	agents := read.agentFacts("edge")
 	clear(got)
 	for _, f := range agents {
-		got[f.Key] = f.Value
+		got[f.Key] = fact.Text(f)
 	}
 	if want := map[string]string{"ExampleBot/1": `{"requests":63,"took_ns":0}`, "(none)": `{"requests":6,"took_ns":0}`, "": `{"requests":69,"took_ns":0}`}; !maps.Equal(got, want) {
 		t.Errorf("agents %v, want %v", got, want)

@@ -44,7 +44,7 @@ func TestPlans(t *testing.T) {
 	for _, f := range queryPlans(t.Context(), s, "database", "app", []iikanji.Profile{{Source: iikanji.Slow, Rows: []iikanji.Row{
 		row("both", "shop", many, few), row("alike", "shop", many, many), row("gone", "nowhere", many, few), row("ours", "", many, ""), row("writes", "app", "INSERT INTO t VALUES (1, 1)", "")}}}, true) {
 		var p catalog.QueryPlan
-		if err := json.Unmarshal([]byte(f.Value), &p); err != nil || !p.Ran || len(p.Steps) != 1 {
+		if err := json.Unmarshal([]byte(fact.Text(f)), &p); err != nil || !p.Ran || len(p.Steps) != 1 {
 			t.Fatalf("%s: %+v, %v", f.Key, p, err)
 		}
 		if strings.HasSuffix(f.Key, fact.TypicalSuffix) && p.SQL != few {

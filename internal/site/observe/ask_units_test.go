@@ -29,7 +29,7 @@ func TestAskUnits(t *testing.T) {
 		{Name: "database", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Unit: "db", Logs: []iikanji.Log{{Kind: "error", Path: log}}}, {Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, PIDs: []int{os.Getpid()}}}}
 	ob := &Observation{Run: &iikanji.Run{}}
 	known := askUnits(host.Local{}, target, ob)
-	if len(known) != 2 || known[0].Topic != string(fact.TopicUnit) || known[0].Target != "database" || known[1].Topic != string(fact.TopicReady) || known[1].Value != "7" || len(ob.Run.Warnings) > 0 {
+	if len(known) != 2 || known[0].Topic != string(fact.TopicUnit) || known[0].Target != "database" || known[1].Topic != string(fact.TopicReady) || fact.Text(known[1]) != "7" || len(ob.Run.Warnings) > 0 {
 		t.Errorf("%+v, %v", known, ob.Run.Warnings)
 	}
 	target.Services[0].Unit = ""

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/errorlog"
@@ -96,7 +95,7 @@ func (w *logWatch) volume() []iikanji.Fact {
 }
 
 func volumeFact(service, kind string, n int64) iikanji.Fact {
-	return iikanji.Fact{Target: service, Topic: string(fact.TopicVolume), Key: kind, Value: strconv.FormatInt(n, 10), Moves: true}
+	return fact.TopicVolume.Fact(service, kind, n, true)
 }
 
 // readErrors reads all error logs. Their sensor is green when all of them were

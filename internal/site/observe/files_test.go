@@ -161,7 +161,7 @@ func TestSQLiteFiles(t *testing.T) {
 	facts := map[string]string{}
 	for _, f := range known {
 		if f.Target == "tenants" {
-			facts[f.Topic] = f.Value
+			facts[f.Topic] = fact.Text(f)
 		}
 	}
 	for topic, want := range map[string]string{string(fact.TopicFileGroup): `"files":3,`, string(fact.TopicTable): `"name":"score"`, string(fact.TopicSize): `"rows":20000,`,

@@ -135,7 +135,7 @@ func Recall(h *history.History, id iikanji.RunID) (*Observation, []iikanji.Fact,
 		err = recallJSON(h, id, factsFile, &known)
 	}
 	if err == nil {
-		err = fact.Check(known)
+		err = fact.Decode(known)
 	}
 	if err == nil {
 		err = recallJSON(h, id, targetFile, &ob.Target)

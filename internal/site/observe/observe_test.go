@@ -229,7 +229,7 @@ func testWindow(t *testing.T, srv *factstest.Server) {
 func testSeen(t *testing.T, ob *Observation) {
 	seen := map[string]string{}
 	for _, f := range ob.Seen {
-		seen[f.Target+" "+f.Topic+" "+f.Key] = f.Value
+		seen[f.Target+" "+f.Topic+" "+f.Key] = fact.Text(f)
 	}
 	for key, want := range map[string]string{
 		"app volume output":        fmt.Sprint(1000 * len("DEBUG within\n")),

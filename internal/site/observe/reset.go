@@ -3,7 +3,6 @@ package observe
 import (
 	"bytes"
 	"context"
-	"strconv"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ func (w *webWatch) resets() []iikanji.Fact {
 	for _, r := range read[0].Profile.Rows {
 		key, _, _ := strings.Cut(r.Key, "?")
 		if scenario.Resets([]byte(key)) { // not only its referer
-			out = append(out, iikanji.Fact{Target: w.service.Name, Topic: string(fact.TopicReset), Key: key, Value: strconv.FormatInt(r.Count, 10), Moves: true})
+			out = append(out, fact.TopicReset.Fact(w.service.Name, key, r.Count, true))
 		}
 	}
 	return out

@@ -44,7 +44,7 @@ func TestResets(t *testing.T) {
 				if f.Target != "edge" || !fact.TopicReset.Is(f) || !f.Moves {
 					t.Errorf("%+v", f)
 				}
-				got = append(got, f.Key+" "+f.Value)
+				got = append(got, f.Key+" "+fact.Text(f))
 			}
 			if fmt.Sprint(got) != c.want {
 				t.Errorf("%s, want %s", fmt.Sprint(got), c.want)

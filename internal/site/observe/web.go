@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/lines"
 	"github.com/iikanji/iikanji/internal/logs/tally"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // errNoAccessLog is the error of a target without an access log to observe.
@@ -91,7 +92,7 @@ func (w *webWatch) configure(ctx context.Context, processIDs func(iikanji.Servic
 	if w.known, w.asked = askNginx(ctx, w.host, w.service); len(w.known) == 0 {
 		return
 	}
-	conf, err := iikanji.DataOf[*nginx.Config](w.known[0])
+	conf, err := fact.TopicNginx.Value(w.known[0])
 	if err != nil {
 		w.asked = errors.Join(w.asked, err)
 		return

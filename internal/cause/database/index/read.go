@@ -2,7 +2,6 @@ package index
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -25,7 +24,7 @@ func ReadSchema(facts []iikanji.Fact) (*Schema, error) {
 		case string(fact.TopicSize):
 			sizes[f.Key], err = fact.TopicSize.Value(f)
 		case string(fact.TopicSelectivity):
-			s.share[f.Key], err = strconv.ParseFloat(f.Value, 64)
+			s.share[f.Key], err = fact.TopicSelectivity.Value(f)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading fact %s %s: %w", f.Topic, f.Key, err)
