@@ -9,7 +9,7 @@
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 20
-# Flags of both commands of the demo. By default the servers' data and the runs
+# Flags of the commands of the demo. By default the servers' data and the runs
 # are kept in the user's state folder.
 DEMO_FLAGS ?=
 TESTFLAGS ?=
@@ -33,8 +33,9 @@ build:
 	go build -o bin/iikanji ./cmd/iikanji
 
 demo: setup build
-	bin/iikanji bench isucondition $(DEMO_FLAGS)
+	bin/iikanji bench isucondition --load 10s $(DEMO_FLAGS)
 	bin/iikanji tune isucondition --time 13m $(DEMO_FLAGS)
+	bin/iikanji report isucondition --out bin/demo.html $(DEMO_FLAGS)
 
 quick: lint
 	go test -short $(TESTFLAGS) ./...

@@ -9,7 +9,7 @@ import (
 
 var (
 	_ tune.Field    = (*field.Field)(nil)
-	_ tune.Comparer = (*field.Field)(nil)
+	_ tune.Comparer = (*tellingField)(nil)
 )
 
 // searchField returns the field for the runs of a search. It watches the free

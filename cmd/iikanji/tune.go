@@ -191,7 +191,7 @@ func (c *tuneCmd) tuner(command string, r *benchRun, w *liveTarget, h *history.H
 	o.Basis, o.Command = c.basis(r), c.command(r)
 	place := r.pin.placement()
 	o.Place = &place
-	return &tune.Tuner{Field: f, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, WhichFile: f.WhichFile}, live
+	return &tune.Tuner{Field: &tellingField{f, live.say}, Site: w.Site(), Acts: w.executor(h), History: h, Options: o, Now: e.Now, Show: live.show, Say: live.say, WhichFile: f.WhichFile}, live
 }
 
 // basis describes the conditions that runs must share to be compared: scores of
@@ -362,6 +362,7 @@ func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 		return err
 	}
 	where := "iikanji %s " + a.Name + c.flags()
-	_, err := fmt.Fprintf(e.Stdout, "\nevidence and diffs: %s\nundo: %s --all\n", fmt.Sprintf(where, "history"), fmt.Sprintf(where, "revert"))
+	_, err := fmt.Fprintf(e.Stdout, "\n%sevidence and diffs: %s\nall of it on one page: %s\ngo on searching: the same command again\nundo: %s --all\n",
+		learntText(out), fmt.Sprintf(where, "history"), fmt.Sprintf(where, "report"), fmt.Sprintf(where, "revert"))
 	return err
 }

@@ -182,3 +182,32 @@ func decimals(ratio float64) int {
 func writeWrapped(b *strings.Builder, text string, cols int) {
 	b.WriteString(strings.Join(report.Wrap("  ", "    ", text, cols), "\n") + "\n")
 }
+
+// learntText says in a sentence what a search has come to know: how many of the changes that
+// it tried are in force, and how the limit has moved.
+func learntText(out *tune.Outcome) string {
+	tried, kept, first, last := 0, 0, "", ""
+	for i := range out.Attempts {
+		a := &out.Attempts[i]
+		if a.Skipped != "" {
+			continue
+		}
+		n := max(1, len(a.Planned()))
+		tried += n
+		if r := a.Result(); r == iikanji.Keep.String() || r == "provisional" {
+			kept += n
+		}
+		if last = a.Binding; first == "" {
+			first = last
+		}
+	}
+	switch {
+	case tried == 0:
+		return ""
+	case last != "" && last != first && first != "":
+		return fmt.Sprintf("learnt: %s tried, %d of them kept; the limit was %s and is %s\n", report.Number(tried, "change"), kept, first, last)
+	case first != "":
+		return fmt.Sprintf("learnt: %s tried, %d of them kept; the limit is %s\n", report.Number(tried, "change"), kept, first)
+	}
+	return fmt.Sprintf("learnt: %s tried, %d of them kept\n", report.Number(tried, "change"), kept)
+}
