@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/machine/hostproc"
 )
 
 var _ change.ReadsBack = Kind{}
@@ -64,11 +65,11 @@ func startedWith(s *change.Site, service string, c *iikanji.Change) error {
 			continue // nginx's configuration is written after the start of the service
 		}
 		for _, pid := range pids {
-			p, err := change.ReadProcess(h, pid)
+			p, err := hostproc.ReadStat(h, pid)
 			if err != nil {
 				return err
 			}
-			if p.Started < at {
+			if p.SinceBoot() < at {
 				return fmt.Errorf("process %d of service %q was started before %s was written", pid, service, op.Place)
 			}
 		}

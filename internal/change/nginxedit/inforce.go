@@ -65,7 +65,7 @@ func running(s *change.Site, h host.Host, svc change.Service, c *iikanji.Change,
 			continue
 		}
 		for _, w := range workers {
-			if w.Started < at {
+			if w.SinceBoot() < at {
 				errs = append(errs, fmt.Errorf("worker %d was started before %s was written, and has the settings of before", w.PID, op.Place))
 			}
 		}
@@ -83,20 +83,21 @@ func running(s *change.Site, h host.Host, svc change.Service, c *iikanji.Change,
 
 // processes are nginx's master and the workers that accept connections. pids are the
 // root processes of the service: the master, or a process that started it.
-func processes(h host.Host, pids []int) (master change.Process, workers []change.Process, err error) {
+func processes(h host.Host, pids []int) (master hostproc.Stat, workers []hostproc.Stat, err error) {
 	if len(pids) == 0 {
 		return master, nil, errors.New("nginx does not run")
 	}
 	for _, pid := range pids {
-		if master, err = change.ReadProcess(h, pid); err != nil {
+		if master, err = hostproc.ReadStat(h, pid); err != nil {
 			return master, nil, err
 		}
-		children, err := change.Children(h, pid)
+		all, err := hostproc.Stats(h)
 		if err != nil {
 			return master, nil, err
 		}
-		for _, p := range children {
-			if strings.Contains(p.Title, ": worker process") && !strings.Contains(p.Title, "shutting down") {
+		for _, p := range all {
+			title, _ := hostproc.Title(h, p.PID) // "" for one that has ended
+			if p.Parent == pid && strings.Contains(title, ": worker process") && !strings.Contains(title, "shutting down") {
 				workers = append(workers, p)
 			}
 		}
@@ -109,8 +110,12 @@ func processes(h host.Host, pids []int) (master change.Process, workers []change
 
 // sameConfig refuses a master that was started with another main file. A master
 // without "-c" reads the file that was compiled into it.
-func sameConfig(h host.Host, config string, master change.Process) error {
-	words := strings.Fields(master.Title)
+func sameConfig(h host.Host, config string, master hostproc.Stat) error {
+	title, err := hostproc.Title(h, master.PID)
+	if err != nil {
+		return err
+	}
+	words := strings.Fields(title)
 	path, prefix := option(words, "-c"), option(words, "-p")
 	if path == "" {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
@@ -23,6 +24,11 @@ type Stat struct {
 	State                byte   // the letter of the kernel, as in 'S' or 'Z'
 	Name                 string // the kernel's short name
 	Started              uint64 // clock ticks since boot
+}
+
+// SinceBoot is the time of the start since that of the host, in steps of 10 ms.
+func (s Stat) SinceBoot() time.Duration {
+	return time.Duration(s.Started) * (time.Second / TicksPerSecond)
 }
 
 // ReadStat reads one process. The error wraps that of the file: fs.ErrNotExist if
