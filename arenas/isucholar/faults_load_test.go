@@ -83,13 +83,6 @@ var loadFaults = []arenatest.Fault{
 		arenatest.After(204, sometimes(func(x *arenatest.Exchange) { x.Give(500, "", "") }))))),
 	{Name: "submission lost under load", UnderLoad: true, Set: smallLoad, Want: by("zip-files"), Also: by("classes-submitted"),
 		Spoil: plain(arenatest.When(scenario.Load, "POST", atUpload, arenatest.Instead(204, "", "")))},
-	underLoad("half a zip", by("zip-form"), plain(arenatest.When(scenario.Load, "GET", atExport, arenatest.After(200, func(x *arenatest.Exchange) {
-		x.Reply = x.Reply[:len(x.Reply)/2]
-	})))),
-	underLoad("another script", by("asset-crc"), plain(arenatest.When(scenario.Load, "GET", appPath, arenatest.After(200, func(x *arenatest.Exchange) {
-		x.Answer.Del("Etag")
-		x.Reply = append(x.Reply, '\n')
-	})))),
 	underLoad("answers without JSON", on(iikanji.FaultBody, stepAnnouncements), plain(arenatest.When(scenario.Load, "GET", atNotices,
 		arenatest.After(200, sometimes(func(x *arenatest.Exchange) { x.Reply = x.Reply[:len(x.Reply)/2] }))))),
 }

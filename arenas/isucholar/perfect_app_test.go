@@ -2,17 +2,15 @@ package isucholar
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
-
-	"encoding/json"
 )
 
 // A perfectApp implements the contest's API in memory. It is fast and correct, so the
@@ -147,9 +145,6 @@ func (a *perfectApp) routes() http.Handler {
 	handle("GET /api/announcements/{id}", a.readNotice)
 	return mux
 }
-
-// perfectServer serves a perfect app.
-func perfectServer(a *perfectApp) *httptest.Server { return httptest.NewServer(a.routes()) }
 
 func (a *perfectApp) login(c *perfectCall) {
 	var v struct{ Code, Password string }
