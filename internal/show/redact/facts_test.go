@@ -7,6 +7,8 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/catalog"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // hidden is a part of every secret below; an output that contains it is a leak.
@@ -69,6 +71,30 @@ func TestSecretsRemoved(t *testing.T) {
 		}
 		if isJSON(f.Value) && f.Topic != "env" && !json.Valid([]byte(got.Value)) {
 			t.Errorf("%s: not valid JSON: %s", name, got.Value)
+		}
+	}
+}
+
+// TestTypedFacts: the secrets of values that are not text yet are removed, too, in a copy:
+// other readers of the fact see the value as it was.
+func TestTypedFacts(t *testing.T) {
+	conf, err := nginx.Dump{{Path: "/etc/nginx.conf", Text: "http {\n\tproxy_set_header Authorization \"Basic " + hidden + "\";\n}\n"}}.Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	typed := []iikanji.Fact{
+		fact.TopicPlan.Fact("db", "x", catalog.QueryPlan{SQL: "SELECT 1 FROM t WHERE a = '" + hidden + "'"}, true),
+		fact.TopicNginx.Fact("web", "/etc/nginx.conf", conf, false),
+		fact.TopicUnit.Fact("app", "app.service", fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB_PASSWORD=" + hidden}}}, false),
+		fact.TopicCode.Fact("app", "x", fact.CodePlace{Statements: []string{"CREATE USER x IDENTIFIED BY '" + hidden + "'"}}, false),
+	}
+	for i, got := range Facts(typed) {
+		if !strings.Contains(fact.Text(typed[i]), hidden) {
+			t.Errorf("%s: the value itself was changed: %s", got.Topic, fact.Text(typed[i]))
+		}
+		text, err := json.Marshal(got)
+		if err != nil || got.Data != nil || strings.Contains(string(text), hidden) || !strings.Contains(string(text), Removed) && !strings.Contains(string(text), "'?'") {
+			t.Errorf("%s: %s (%v, %v)", got.Topic, text, got.Data, err)
 		}
 	}
 }

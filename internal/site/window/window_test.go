@@ -137,19 +137,23 @@ func TestFacts(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := []iikanji.Fact{
-		{Topic: string(fact.TopicPlan), Value: value(catalog.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}})},
+		fact.TopicPlan.Fact("", "", catalog.QueryPlan{SQL: "SELECT * FROM users WHERE mail = 'anna@example.com' AND age = 37", Notes: []string{"anna@example.com"}}, false),
 		{Topic: string(fact.TopicLockWait), Key: "UPDATE t SET a = 'anna@example.com'", Value: value(fact.LockWait{Waiting: "UPDATE t SET a = 'anna@example.com'"})},
 		{Topic: string(fact.TopicNginx), Data: conf},
 		{Topic: string(fact.TopicVariable), Key: "init_connect", Value: "SET @x = 'c2VjcmV0'"},
 		{Topic: string(fact.TopicVariable), Key: "innodb_buffer_pool_size", Value: "134217728"},
-		{Topic: string(fact.TopicUnit), Value: value(fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}})},
+		fact.TopicUnit.Fact("", "", fact.Unit{Settings: []fact.Setting{{Key: "Environment", Value: "DB=c2VjcmV0"}, {Key: "Restart", Value: "always"}}}, false),
 		{Topic: string(fact.TopicNginxFile), Value: "# c2VjcmV0\nset $token c2VjcmV0;\ngzip on;\n"},
 		{Topic: string(fact.TopicAgent), Key: "Mozilla/5.0 (c2VjcmV0 Phone) Safari/1"}, {Topic: string(fact.TopicAgent), Key: "ExampleBot/2.1 (c2VjcmV0)"}, {Topic: string(fact.TopicAgent)},
 		{Topic: string(fact.TopicAnswer), Value: "anna@example.com"},
 	}
+	before := value(known)
 	kept, left, err := Facts(known)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if value(known) != before {
+		t.Errorf("facts that others read were changed: %s", value(known))
 	}
 	text := value(kept)
 	for _, bad := range []string{"anna", "37", "c2VjcmV0"} {
