@@ -123,4 +123,7 @@ type Lever struct {
 	OneRow bool
 	// Whole: its change is planned from all of the source.
 	Whole bool
+	// Ahead: its statements are sent once for each element of a loop. The change of a Whole
+	// lever, the query cache, reads their rows ahead.
+	Ahead bool
 }

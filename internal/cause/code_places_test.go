@@ -103,6 +103,24 @@ func TestLevers(t *testing.T) {
 	}
 }
 
+// TestReadAhead: a loop without a fix has the query cache as its first remedy, where the app
+// can have one.
+func TestReadAhead(t *testing.T) {
+	loop := codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"hot1"}, What: "one query is sent per element of the loop"})
+	pool := codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"other"}, How: "keep answers in a query cache"})
+	got := levers(t, leverInput(loop, pool))
+	if len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP207" || got[0].Remedies[0].Args["func"] != "main" || got[0].Remedies[1].Kind != "patch" {
+		t.Errorf("%+v", got)
+	}
+	if got := levers(t, leverInput(loop)); len(got) != 1 || len(got[0].Remedies) != 1 || got[0].Remedies[0].Kind != "patch" {
+		t.Errorf("without a pool: %+v", got)
+	}
+	loop = codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
+	if got := levers(t, leverInput(loop, pool)); len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP205" || got[0].Remedies[1].Args["levers"] != "APP207" {
+		t.Errorf("with a fix: %+v", got)
+	}
+}
+
 // TestReadingOfRows: the time in which the app reads rows counts with the rows of a place,
 // as far as the profile of the CPU shows it, and not at all without a profile.
 func TestReadingOfRows(t *testing.T) {

@@ -65,6 +65,9 @@ type Lever struct {
 	OneRow bool
 	// Whole: its change is planned from all of the source, not by fixes of single places.
 	Whole bool
+	// Ahead: its statements are sent once for each element of a loop, so that the query
+	// cache can read their rows ahead, in whatever form the loop is written.
+	Ahead bool
 
 	find func(*reporter) error
 }

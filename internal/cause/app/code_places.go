@@ -116,7 +116,28 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cause.Cut(sql, 160)})
 	}
 	f.Remedies = s.remedies(hot)
+	if r, ok := readAhead(v, s.Site); ok {
+		f.Remedies = append(f.Remedies, r)
+		if !p.Fixable() { // what a person does comes last
+			slices.Reverse(f.Remedies)
+		}
+	}
 	return f
+}
+
+// readAhead is the query cache as a remedy of a loop: it reads the rows of the loop's
+// statements ahead, in whatever form the loop is written.
+func readAhead(v *cause.View, s cause.Site) (iikanji.Remedy, bool) {
+	if !s.Lever.Ahead {
+		return iikanji.Remedy{}, false
+	}
+	for _, o := range v.Sites {
+		if p := o.At(); o.Lever.Whole && o.Service == s.Service {
+			return iikanji.Remedy{Kind: "gocode", Target: o.Service, Args: map[string]string{"levers": string(o.Lever.Code), "file": p.File, "func": p.Func},
+				Says: fmt.Sprintf("%s, which reads the rows of the loop ahead by one statement", p.How)}, true
+		}
+	}
+	return iikanji.Remedy{}, false
 }
 
 // remedies are the changes for a site, best first: its fix together with those of

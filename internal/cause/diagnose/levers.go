@@ -19,7 +19,7 @@ func Levers() []cause.Lever {
 			Cause: cause.Cause{Code: iikanji.Code(l.Code), Title: l.Title, Line: l.Line, Of: of, Inside: true, Relieves: cause.AnyLimit,
 				Remedies: []cause.Way{cause.Plan("gocode", "", iikanji.RoleApp), cause.Patch}},
 			Order: l.Order, Saved: iikanji.Range{Lo: l.Saved.Lo, Hi: l.Saved.Hi},
-			OneRow: l.OneRow, Whole: l.Whole,
+			OneRow: l.OneRow, Whole: l.Whole, Ahead: l.Ahead,
 		})
 	}
 	return out
