@@ -106,8 +106,8 @@ func TestLevers(t *testing.T) {
 // TestReadAhead: a loop without a fix has the query cache as its first remedy, where the app
 // can have one.
 func TestReadAhead(t *testing.T) {
-	loop := codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"hot1"}, What: "one query is sent per element of the loop"})
-	pool := codePlace("APP207", "main", iikanji.CodePlace{Digests: []string{"other"}, How: "keep answers in a query cache"})
+	loop := codePlace("APP205", "list", fact.CodePlace{Digests: []string{"hot1"}, What: "one query is sent per element of the loop"})
+	pool := codePlace("APP207", "main", fact.CodePlace{Digests: []string{"other"}, How: "keep answers in a query cache"})
 	got := levers(t, leverInput(loop, pool))
 	if len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP207" || got[0].Remedies[0].Args["func"] != "main" || got[0].Remedies[1].Kind != "patch" {
 		t.Errorf("%+v", got)
@@ -115,7 +115,7 @@ func TestReadAhead(t *testing.T) {
 	if got := levers(t, leverInput(loop)); len(got) != 1 || len(got[0].Remedies) != 1 || got[0].Remedies[0].Kind != "patch" {
 		t.Errorf("without a pool: %+v", got)
 	}
-	loop = codePlace("APP205", "list", iikanji.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
+	loop = codePlace("APP205", "list", fact.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
 	if got := levers(t, leverInput(loop, pool)); len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP205" || got[0].Remedies[1].Args["levers"] != "APP207" {
 		t.Errorf("with a fix: %+v", got)
 	}
@@ -258,14 +258,17 @@ func TestQueryCache(t *testing.T) {
 // and without a remedy.
 func TestQueryCacheUse(t *testing.T) {
 	use := fact.QueryCache{Entries: 12, Bytes: 3 << 20, All: fact.QueryCacheUse{Hits: 300, Misses: 600, Doubts: 100, Evicted: 7},
-		Statements: []fact.QueryCacheUse{{Text: "SELECT a FROM t", Hits: 0, Misses: 500}}}
+		Statements: []fact.QueryCacheUse{{Text: "SELECT a FROM t", Hits: 0, Misses: 500}},
+		Batches: []fact.QueryCacheBatch{{Child: "SELECT b FROM u WHERE k = ?", Column: "k", Sent: 3, Keys: 90, Used: 70, Stopped: true,
+			Parents: []fact.QueryCacheParent{{Text: "SELECT a FROM t", Column: "a"}}}}}
 	got := levers(t, leverInput(sourceFact(string(fact.TopicQueryCache), "", use)))
 	if len(got) != 1 || got[0].Code != "APP207" || got[0].Where != "app sqlcache" || got[0].Gain.Hi != 0 || len(got[0].Remedies) > 0 ||
 		got[0].Claim != "the query cache gave 30% of the 1,000 answers of statements that it may keep" {
 		t.Fatalf("%+v", got)
 	}
-	for i, want := range []string{"300 hits, 600 misses, 100 asked during a write, 7 removed for lack of memory; it held 12 answers in 3.0 MiB", "0 hits, 500 misses: SELECT a FROM t"} {
-		if e := got[0].Evidence; len(e) != 2 || !strings.Contains(e[i].Text, want) {
+	for i, want := range []string{"300 hits, 600 misses, 100 asked during a write, 7 removed for lack of memory; it held 12 answers in 3.0 MiB", "0 hits, 500 misses: SELECT a FROM t",
+		"read ahead: 90 keys by 3 statements, 70 of the answers used: SELECT b FROM u WHERE k = ? (given up); keys of SELECT a FROM t, column a"} {
+		if e := got[0].Evidence; len(e) != 3 || !strings.Contains(e[i].Text, want) {
 			t.Errorf("%+v, want %q", e, want)
 		}
 	}

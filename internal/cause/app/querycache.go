@@ -33,10 +33,32 @@ func keptAnswers(v *cause.View) []iikanji.Finding {
 		for _, s := range c.Statements[:min(len(c.Statements), mostCachedShown)] {
 			finding.Evidence = append(finding.Evidence, iikanji.Evidence{Source: "expvar sqlcache", Text: useOf(s) + ": " + cause.Cut(s.Text, 120)})
 		}
+		for _, b := range c.Batches {
+			finding.Evidence = append(finding.Evidence, iikanji.Evidence{Source: "expvar sqlcache", Text: batchText(b)})
+		}
 		out = append(out, finding)
 	}
 	return out
 }
+
+// batchText describes what was read ahead of one statement of a loop.
+func batchText(b fact.QueryCacheBatch) string {
+	text := fmt.Sprintf("read ahead: %s keys by %s, %s of the answers used: %s", cause.Number(float64(b.Keys)), cause.Plural(float64(b.Sent), "statement"),
+		cause.Number(float64(b.Used)), cause.Cut(b.Child, 100))
+	if b.Stopped {
+		text += " (given up)"
+	}
+	for _, p := range b.Parents[:min(len(b.Parents), mostParents)] {
+		text += fmt.Sprintf("; keys of %s", cause.Cut(p.Text, 60))
+		if p.Column != "" {
+			text += ", column " + p.Column
+		}
+	}
+	return text
+}
+
+// mostParents bounds the parents of a statement in the evidence.
+const mostParents = 2
 
 // useOf describes the counts of a statement, or of all.
 func useOf(u fact.QueryCacheUse) string {

@@ -220,6 +220,7 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 			return plan, err
 		}
 		plan, _, err = cacheplan.BuildSQLite(ctx, definitions, texts)
+		cacheplan.Link(&plan, loopsOf(use))
 		return plan, err
 	}
 	schema, err := cacheSchema(ctx, s)
@@ -227,7 +228,16 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 		return plan, err
 	}
 	plan, _ = cacheplan.Build(schema, texts)
+	cacheplan.Link(&plan, loopsOf(use))
 	return plan, nil
+}
+
+// loopsOf are the loops that the source shows.
+func loopsOf(use *rewrite.CacheSource) (out []cacheplan.Loop) {
+	for _, l := range use.Loops {
+		out = append(out, cacheplan.Loop(l))
+	}
+	return out
 }
 
 // definesTrigger finds a statement that makes a trigger.

@@ -313,3 +313,28 @@ func (c *child) text(k childKey, shape sqlcache.Shape) string {
 	}
 	return fields + ", " + k.name + " " + where + " GROUP BY " + k.name
 }
+
+// A Loop is a loop in the app's source over the rows of Parent that sends Child for each.
+// Column of the parent's rows is an argument of the child; "" if it is not known.
+type Loop struct {
+	Parent, Child string
+	Column        string
+	Place         string // of the loop in the source
+}
+
+// Link adds the parents that the source shows to the batches of a plan. Others are learned
+// while the app runs.
+func Link(plan *sqlcache.Plan, loops []Loop) {
+	for i := range plan.Batches {
+		b := &plan.Batches[i]
+		for _, l := range loops {
+			if sqlcache.Fold(plan.Dialect, l.Child) != sqlcache.Fold(plan.Dialect, b.Child) {
+				continue
+			}
+			p := sqlcache.Parent{Text: sqlcache.Fold(plan.Dialect, l.Parent), Column: l.Column, Place: l.Place}
+			if !slices.ContainsFunc(b.Parents, func(o sqlcache.Parent) bool { return o.Text == p.Text && o.Column == p.Column }) {
+				b.Parents = append(b.Parents, p)
+			}
+		}
+	}
+}

@@ -73,6 +73,27 @@ type QueryCache struct {
 	// missed most.
 	All        QueryCacheUse   `json:"all"`
 	Statements []QueryCacheUse `json:"statements,omitempty"`
+	// Batches are the statements of loops whose rows were read ahead.
+	Batches []QueryCacheBatch `json:"batches,omitempty"`
+}
+
+// A QueryCacheBatch counts the answers of one statement that were read ahead.
+type QueryCacheBatch struct {
+	Child   string `json:"child"`
+	Column  string `json:"column"` // of its table, with the key
+	Sent    int64  `json:"sent"`   // statements for many keys
+	Keys    int64  `json:"keys"`
+	Used    int64  `json:"used"`              // answers that were then asked for
+	Stopped bool   `json:"stopped,omitempty"` // they took longer than one by one, or could not be told apart
+	// Parents are the statements whose rows have the keys.
+	Parents []QueryCacheParent `json:"parents,omitempty"`
+}
+
+// A QueryCacheParent is a statement whose rows have the keys of a loop.
+type QueryCacheParent struct {
+	Text    string `json:"text"`
+	Column  string `json:"column"`
+	Learned bool   `json:"learned,omitempty"` // the source did not show it
 }
 
 // A QueryCacheUse counts the answers of one statement.

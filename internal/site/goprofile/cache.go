@@ -15,9 +15,10 @@ type Cache = fact.QueryCache
 
 // cacheStats are the counters as package sqlcache publishes them.
 type cacheStats struct {
-	Entries    int64                `json:"entries"`
-	Bytes      iikanji.Bytes        `json:"bytes"`
-	Statements []fact.QueryCacheUse `json:"statements"`
+	Entries    int64                  `json:"entries"`
+	Bytes      iikanji.Bytes          `json:"bytes"`
+	Statements []fact.QueryCacheUse   `json:"statements"`
+	Batches    []fact.QueryCacheBatch `json:"batches"`
 }
 
 // mostCached bounds the statements of a Cache: those with the most misses.
@@ -51,9 +52,26 @@ func cacheBetween(before, after []byte) (*Cache, error) {
 		out.All.Add(s)
 		out.Statements = append(out.Statements, s)
 	}
+	out.Batches = batchesBetween(from.Batches, to.Batches)
 	slices.SortStableFunc(out.Statements, func(a, b fact.QueryCacheUse) int {
 		return cmp.Or(cmp.Compare(b.Asked(), a.Asked()), cmp.Compare(a.Text, b.Text))
 	})
 	out.Statements = out.Statements[:min(len(out.Statements), mostCached)]
 	return out, nil
+}
+
+// batchesBetween are the batches that were sent, with what their counters grew by.
+func batchesBetween(from, to []fact.QueryCacheBatch) (out []fact.QueryCacheBatch) {
+	for _, b := range to {
+		for _, o := range from {
+			if o.Child == b.Child && o.Column == b.Column {
+				b.Sent, b.Keys, b.Used = b.Sent-o.Sent, b.Keys-o.Keys, b.Used-o.Used
+				break
+			}
+		}
+		if b.Sent > 0 && len(out) < mostCached {
+			out = append(out, b)
+		}
+	}
+	return out
 }

@@ -137,12 +137,15 @@ func TestProfileOfCachedApp(t *testing.T) {
 // TestCacheBetween: the counters are differences, of statements whose answers may be
 // kept, those that asked the database most first.
 func TestCacheBetween(t *testing.T) {
-	before := `{"entries":1,"bytes":10,"statements":[{"text":"a","kept":true,"hits":5,"misses":2},{"text":"w","misses":7}]}`
-	after := `{"entries":2,"bytes":20,"statements":[{"text":"a","kept":true,"hits":9,"misses":3},{"text":"b","kept":true,"hits":1,"misses":1,"doubts":2,"drops":3,"evicted":4},{"text":"w","misses":9}]}`
+	before := `{"entries":1,"bytes":10,"statements":[{"text":"a","kept":true,"hits":5,"misses":2},{"text":"w","misses":7}],"batches":[{"child":"c","column":"k","sent":2,"keys":9,"used":5}]}`
+	after := `{"entries":2,"bytes":20,"statements":[{"text":"a","kept":true,"hits":9,"misses":3},{"text":"b","kept":true,"hits":1,"misses":1,"doubts":2,"drops":3,"evicted":4},{"text":"w","misses":9}],"batches":[{"child":"c","column":"k","sent":3,"keys":19,"used":12},{"child":"idle","column":"k"}]}`
 	got, err := cacheBetween([]byte(before), []byte(after))
 	want := fact.QueryCacheUse{Hits: 5, Misses: 2, Doubts: 2, Drops: 3, Evicted: 4}
 	if err != nil || got.All != want || got.Entries != 2 || got.Bytes != 20 || len(got.Statements) != 2 || got.Statements[0].Text != "b" || got.Statements[1].Hits != 4 {
 		t.Errorf("%+v, %v", got, err)
+	}
+	if len(got.Batches) != 1 || got.Batches[0].Sent != 1 || got.Batches[0].Keys != 10 || got.Batches[0].Used != 7 {
+		t.Errorf("%+v", got.Batches)
 	}
 	for _, text := range []string{"", "x", "{", "3\nab", "-1\n"} {
 		if _, err := parse([]byte(text)); err == nil {
