@@ -36,6 +36,12 @@ type selftestCmd struct {
 	placeFlags
 }
 
+// The defaults of the numbers of trials and searches.
+const (
+	usualTrials   = 5000
+	usualSearches = 60
+)
+
 // Help returns the long help of the command.
 func (selftestCmd) Help() string {
 	return `Runs the judge, which decides what tune keeps, on simulated runs: of changes that

@@ -22,7 +22,7 @@ func (c *selftestCmd) markdown(e *env, rep *selftestReport) error {
 	o := &output{w: e.Stdout}
 	o.line("%s", figuresBegin)
 	o.line("From `iikanji selftest --full --seed %d%s --markdown`: %s trials of the tables and %s searches."+
-		" ± is one standard error.", rep.Seed, scaleFlag(c.Scale), report.Count(int64(rep.Total)), report.Count(int64(rep.countSearches())))
+		" ± is one standard error.", rep.Seed, c.sizes(), report.Count(int64(rep.Total)), report.Count(int64(rep.countSearches())))
 	o.line("\n#### One trial\n\nHow often a change is kept, by its true effect; %s trials a cell. *noise* is the standard deviation"+
 		" of one run, *pairs* the mean number of pairs at +10 %%.\n", report.Count(int64(rep.Trials)))
 	o.markdown(rulesTable(rep.Cells))
@@ -53,12 +53,19 @@ func (r *selftestReport) scenes() []selftest.Scene {
 	})
 }
 
-// scaleFlag is the flag of a scale; "" of the usual one.
-func scaleFlag(scale float64) string {
-	if scale == 1 {
-		return ""
+// sizes are the flags of the numbers of trials and searches that are not the usual ones.
+func (c *selftestCmd) sizes() string {
+	flags := ""
+	if c.Trials != usualTrials {
+		flags += fmt.Sprintf(" --trials %d", c.Trials)
 	}
-	return fmt.Sprintf(" --scale %g", scale)
+	if c.Searches != usualSearches {
+		flags += fmt.Sprintf(" --searches %d", c.Searches)
+	}
+	if c.Scale != 1 {
+		flags += fmt.Sprintf(" --scale %g", c.Scale)
+	}
+	return flags
 }
 
 // markdown writes a table.

@@ -83,7 +83,7 @@ func (sc *Scene) special(s *Search) []want {
 
 // fewSearches is how many searches are too few to tell a missed goal from chance: the goal is
 // then missed only if it is more than two standard errors away.
-const fewSearches = 200
+const fewSearches = 400
 
 // reached reports whether a row reaches the goal.
 func (w want) reached(r Row) bool {
@@ -119,7 +119,7 @@ func (w want) goal(r Row) Goal {
 }
 
 // sceneSearches is how many searches of each scene and budget are simulated for the goals.
-const sceneSearches = 600
+const sceneSearches = 200
 
 // scenes measures the goals of all scenes.
 func (m *measurement) scenes() error {

@@ -66,7 +66,7 @@ func TestWants(t *testing.T) {
 	far := func(m Measure) Row {
 		return Row{UselessProven: m, UselessInForce: m, Useless: m, Harmful: m, Good: m, Share: m, Headline: m, Shown: m}
 	}
-	for _, w := range []verdictCase{{0.06, 1000, true, false}, {0.05, 1000, true, true}, {0.06, 100, true, true}, {0.2, 100, true, false},
+	for _, w := range []verdictCase{{0.06, 1000, true, false}, {0.05, 1000, true, true}, {0.06, 100, true, true}, {0.06, 200, true, true}, {0.2, 100, true, false},
 		{0.85, 1000, false, false}, {0.87, 1000, false, true}, {0.85, 50, false, true}} {
 		g := someGoal(w.most)
 		if got := g.reached(far(shareOf(int(w.share*float64(w.n)), w.n))); got != w.ok {
