@@ -116,10 +116,11 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer r.progress.Done()
 	var d *diagnose.Diagnosis
+	var forbidden []plannedRemedy
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
-		d, err = diagnoseNew(ctx, r, c.Profile)
+		d, forbidden, err = diagnoseNew(ctx, r, c.Profile)
 	}
 	if err != nil {
 		return err
@@ -128,7 +129,15 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if !c.Literals {
 		redact.Document(d)
 	}
-	return c.print(e, a, d, r.history)
+	if err := c.print(e, a, d, r.history); err != nil || c.Format != report.Text || c.Explain != "" {
+		return err
+	}
+	if line := promiseLine(forbidden); line != "" {
+		out := &output{w: e.Stdout}
+		out.wrapped(line, wideOf(e))
+		return out.err
+	}
+	return nil
 }
 
 // recall diagnoses a saved run again.
@@ -149,11 +158,12 @@ func recall(dir string, id iikanji.RunID) (*diagnose.Diagnosis, error) {
 }
 
 // diagnoseNew brings the target up, makes one observed run and takes the target
-// down again, with its databases' settings as before.
-func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *diagnose.Diagnosis, err error) {
+// down again, with its databases' settings as before. With the findings come the remedies
+// that the policy forbids.
+func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *diagnose.Diagnosis, forbidden []plannedRemedy, err error) {
 	h, err := r.openHistory()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer h.Close()
 	defer tidy(r.e, h)
@@ -168,13 +178,16 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *diagnose.Di
 			f.Boot = r.boot
 			return nil
 		})
+		if err == nil {
+			forbidden = forbiddenOf(ctx, d, s.Site())
+		}
 		return err
 	})
 	var none *field.NoLoadError
 	if errors.As(err, &none) {
 		err = hinted(err, "iikanji bench "+r.target.Name+" --no-load shows which checks failed")
 	}
-	return d, err
+	return d, forbidden, err
 }
 
 func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir string) error {
