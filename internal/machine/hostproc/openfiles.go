@@ -37,6 +37,19 @@ func OpenFiles(h host.Host, pid int) ([]OpenFile, error) {
 	return out, nil
 }
 
+// Standard is the file that a process has as descriptor 0, 1 or 2; "" for a terminal, a
+// pipe, a socket or a removed file.
+func Standard(h host.Host, pid, descriptor int) string {
+	path, err := h.Readlink(file(pid, "fd/"+strconv.Itoa(descriptor)))
+	if err != nil || !filepath.IsAbs(path) {
+		return ""
+	}
+	if info, err := h.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	return path
+}
+
 // accessMode is the part of a descriptor's flags that has its access mode; 0 is
 // O_RDONLY.
 const accessMode = 3

@@ -79,6 +79,12 @@ func Find(ctx context.Context, h host.Host, folders ...string) ([]File, error) {
 	return out, nil
 }
 
+// IsDatabase reports whether a file is a database: whether it has the header of one.
+func IsDatabase(h host.Host, path string) (bool, error) {
+	_, ok, err := look(h, path)
+	return ok, err
+}
+
 // look reads the first bytes of a file. ok is false if it is not a database.
 func look(h host.Host, path string) (f File, ok bool, err error) {
 	in, err := h.Open(path)

@@ -64,6 +64,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	for _, svc := range s.order {
 		s.source(svc)
 		s.workers(svc)
+		s.output(svc)
 	}
 	for _, svc := range s.order {
 		if svc.Engine.MySQLFamily() {
@@ -71,6 +72,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 		}
 	}
 	s.questions()
+	s.sqliteFiles()
 	s.withoutDatabase()
 	s.finish(ctx)
 	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
