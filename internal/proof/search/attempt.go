@@ -60,6 +60,21 @@ func (a *Attempt) PartOf(id iikanji.ChangeID) *Part {
 	return nil
 }
 
+// doubtOf is the probability that a change of a kept attempt has no gain.
+func (a *Attempt) doubtOf(id iikanji.ChangeID) float64 {
+	if !a.HasSeveral() {
+		return a.Verdict.Doubt
+	}
+	p := a.PartOf(id)
+	switch {
+	case p != nil && p.Alone != nil:
+		return p.Alone.Doubt
+	case p != nil && p.Chance > 0:
+		return 1 - p.Chance
+	}
+	return 0.5
+}
+
 // hasPart reports whether a bundle has the candidate with a key as a part.
 func (a *Attempt) hasPart(key string) bool {
 	return slices.ContainsFunc(a.Parts, func(p Part) bool { return p.Key() == key })

@@ -61,25 +61,30 @@ func (s *State) scarceTime(calibration int, cost time.Duration) time.Duration {
 }
 
 // calibrationRuns is how many runs measure the noise before the first trial: four A/A
-// pairs, but three or two where four would take more than a quarter of the time, as with the fixed
-// load of 30 s and more of an outside benchmarker, and two in a scarce search, or three
-// runs if there is time for a trial after them, and none after four. The judge knows a noise less well
-// from fewer runs, so its bounds are wider, and each trial adds what it measured.
+// pairs, or three or two where four would take more than a quarter of the time. In a scarce
+// search they are one or two runs: its designs and the last comparison measure the noise, too. The
+// judge knows a noise less well from fewer runs, so its bounds are wider, and each trial adds
+// what it measured.
 func (s *State) calibrationRuns() int {
 	least := s.count(CalibrationPairs)
-	most, fewest := 2*least, s.count(FewestCalibration)
+	most := 2 * least
 	if !s.bounded() {
 		return most
 	}
-	cost := s.RunCost()
-	if s.Scarce() {
-		if t := s.Options.Time; t < s.scarceTime(least, cost) && t >= s.scarceTime(fewest, cost) {
-			return fewest
-		}
-		return least
+	switch {
+	case s.Scarce() && s.confirmsBySame():
+		return s.count(FewestCalibration)
+	case s.Scarce():
+		return 2
 	}
-	pairs := int(s.times(CalibrationShare, s.Options.Time) / (2 * cost))
+	pairs := int(s.times(CalibrationShare, s.Options.Time) / (2 * s.RunCost()))
 	return max(least, min(most, 2*pairs))
+}
+
+// confirmsBySame reports whether a search is so short that the runs of its last comparison
+// confirm all that it keeps, and may do so because all of its runs have one length.
+func (s *State) confirmsBySame() bool {
+	return s.Options.Full == s.Options.Short && s.Options.Time < s.times(VeryScarce, s.RunCost())
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
@@ -116,17 +121,12 @@ func (s *State) endTime() time.Duration {
 }
 
 // spare is the time that the end phase reserves beyond the runs of the last comparison:
-// for the rehearsal and a repeated run. A scarce search repeats no run where that run's
-// time is needed for the second run of its first trial.
+// for the rehearsal and a repeated run. A scarce search repeats no run.
 func (s *State) spare() time.Duration {
-	switch cost := s.RunCost(); {
-	case !s.Scarce():
-		return s.times(SpareRuns, cost)
-	case s.Options.Time < s.scarceTime(s.count(CalibrationPairs), cost)+2*cost && s.Ledger.KeptNothing():
-		return s.times(RehearsalShare, cost)
-	default:
-		return cost
+	if s.Scarce() {
+		return s.times(RehearsalShare, s.RunCost())
 	}
+	return s.times(SpareRuns, s.RunCost())
 }
 
 // turnsTime is the time for the turns between the untouched and the final site in

@@ -87,7 +87,7 @@ func (t task) rate() float64 { return t.expected() / t.runs }
 // taskOf is the task in which the search tries a candidate that is next.
 func (s *State) taskOf(c Candidate) task {
 	if parts := s.factors(c); parts != nil {
-		return task{parts, float64(factorialRuns(len(parts))) + s.constant(AfterScreen)}
+		return task{parts, float64(s.designRuns(len(parts))) + 2*s.constant(FewestPairs)}
 	}
 	return s.trialOf(c, s.unscreened(c))
 }

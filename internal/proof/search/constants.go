@@ -22,6 +22,7 @@ type Number int
 const (
 	// How long is a search, and what is its end worth?
 	ScarceRuns Number = iota
+	VeryScarce
 	CalibrationPairs
 	FewestCalibration
 	CalibrationShare
@@ -67,8 +68,12 @@ const (
 	LeastFactors
 	MostFactors
 	ScreenShare
-	ShortScreen
-	AfterScreen
+	MostRows
+	FewestRows
+	LeastRegret
+	LookAgain
+	LeastMean
+	MostHarm
 	Favours
 	Considerable
 
@@ -94,10 +99,12 @@ const (
 var table = [numbers]Constant{
 	ScarceRuns: {"scarce runs", 25, "runs", "A search with fewer runs has no time for a trial of each candidate: " +
 		"calibration, observations and the last comparison take about a dozen."},
+	VeryScarce: {"very scarce", 17, "runs",
+		"A search with fewer has one run of calibration, and its last comparison confirms all that it keeps."},
 	CalibrationPairs: {"calibration pairs", 4, "pairs",
 		"Pairs of the unchanged site before the first trial; with fewer the noise is known poorly."},
-	FewestCalibration: {"fewest calibration", 3, "runs",
-		"A search too short for four runs of calibration and a trial makes three."},
+	FewestCalibration: {"fewest calibration", 1, "runs",
+		"Of a search with few runs: each further one is a run of its design less."},
 	CalibrationShare: {"calibration share", 1. / 4, "of the time",
 		"Where all pairs of the calibration would take more, fewer are made."},
 	LeastOverhead: {"least overhead", 2, "s", "The least time that a run takes beyond its load."},
@@ -106,7 +113,7 @@ var table = [numbers]Constant{
 	TailShare: {"tail share", 1. / 12, "of the time",
 		"Reserved for logs and checks when the search has ended; the rest makes the last runs longer."},
 	RehearsalShare: {"rehearsal share", 1. / 4, "runs",
-		"A short search without time for a repeated run reserves this for the rehearsal."},
+		"A search with few runs reserves this for the rehearsal, and no time for a repeated run."},
 	LeastTrial: {"least trial", 4, "runs", "The least in which a trial can decide: two pairs."},
 	LeastTrialScarce: {"least trial, scarce", 2, "runs",
 		"The same in a scarce search, which accepts a gain that one pair shows."},
@@ -160,15 +167,21 @@ var table = [numbers]Constant{
 		"In one sweep, until the one is left that fails the checks."},
 
 	LeastFactors: {"least factors", 3, "candidates", "Fewer are tried alone in as many runs."},
-	MostFactors:  {"most factors", 17, "candidates", "The largest number that a design has room for."},
-	ScreenShare: {"screen share", 1. / 3, "of the rest",
-		"The most that a screening takes of it: those that are not screened need time, too."},
-	ShortScreen: {"short screen", 8, "runs", "A screening of no more runs may take a larger share."},
-	AfterScreen: {"after screen", 4, "runs", "Left after a screening, to try what it favours."},
-	Favours: {"favours", 0.1, "one-sided P",
-		"A screening favours a gain that chance shows in one of ten screenings."},
-	Considerable: {"considerable", 0.05, "on ln(score)",
-		"A smaller gain that a screening does not prove is not worth the risk to keep nothing."},
+	MostFactors:  {"most factors", 20, "candidates", "The largest number of parts of a design."},
+	ScreenShare: {"screen share", 0.4, "of the rest",
+		"The most that a design takes of it: its result is proven in pairs."},
+	MostRows:   {"most rows", 24, "runs", "The most that a design has: more runs of the same parts teach little."},
+	FewestRows: {"fewest rows", 3, "runs", "The least that a design has."},
+	LeastRegret: {"least regret", 0.006, "on ln(score)",
+		"A design ends when its mistakes would cost less than this on average."},
+	LookAgain: {"look again", 0.8, "on ln(score)",
+		"The certain gain from which a search with few runs looks again what the limit is."},
+	LeastMean: {"least mean", 0.005, "on ln(score)", "The least expected gain of what a design keeps."},
+	MostHarm: {"most harm", 0.3, "probability",
+		"That any part that a design keeps is harmful, at most: there is no time to check each."},
+	Favours: {"favours", 0.6, "probability", "Of a gain, from which a design favours a part."},
+	Considerable: {"considerable", 0.02, "on ln(score)",
+		"A part that promises less than this on average is not favoured."},
 
 	UsualEffect: {"usual effect", 0.10, "on ln(score)",
 		"The standard deviation of effects of kinds that mostly have one, to weigh a trial under way."},

@@ -8,6 +8,7 @@
 //   - next.go: the phases of a search: measure, explore
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
 //   - undertrial.go: whether the trial, screening or check under way goes on
+//   - design.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next
 //   - sweep.go, groups.go: which candidates are tried together: sweeps, bundles, screenings
 //   - tried.go: whether a candidate waits, was tried, or is worth it

@@ -27,7 +27,8 @@ func (s *State) BeginEnd() {
 // the fast lane let in: a scarce search has no time for runs of its own, the runs have
 // one length, and no other change is in force.
 func (s *State) confirmsLast() bool {
-	return s.Scarce() && s.Options.Full == s.Options.Short && s.Ledger.Open != nil && s.Ledger.KeptNothing() && s.TailLeft() < 2*s.Cost
+	return s.Scarce() && s.Options.Full == s.Options.Short && s.Ledger.Open != nil && s.Ledger.KeptNothing() &&
+		(s.TailLeft() < 2*s.Cost || !s.canConfirm())
 }
 
 // conclude is the next step of the end phase, after which the result is reliable and can be

@@ -4,9 +4,6 @@ import (
 	"math"
 	"slices"
 	"time"
-
-	"github.com/iikanji/iikanji/internal/proof/judge"
-	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
 // undecided are the candidates whose last trial was parked with a gain, in the order in
@@ -42,11 +39,11 @@ func (s *State) isNewBundle(parts []Candidate) bool {
 // is no time for a trial of each, candidates whose expected gain is below
 // middling. It has one remedy of each finding, and none of a proposer.
 func (s *State) handful(first Candidate, most int) []Candidate {
-	if !s.bounded() {
+	if !s.bounded() && most <= s.count(MostParts) {
 		return nil
 	}
 	waiting := s.waiting(first.Traits.Blinds)
-	tight := time.Duration(4*len(waiting))*s.Cost > s.TimeFor()
+	tight := s.bounded() && time.Duration(4*len(waiting))*s.Cost > s.TimeFor()
 	small := func(c Candidate) bool {
 		if most > s.count(MostParts) {
 			return !c.Proposed && c.Gain < s.constant(Large)
@@ -87,54 +84,74 @@ func (s *State) allRewrites(first Candidate) []Candidate {
 	return parts
 }
 
-// screened is what a screening found of a candidate with a key.
-func (s *State) screened(key string) (judge.Screening, bool) {
+// screened is what a design under the present limit found of a candidate with a key.
+func (s *State) screened(key string) (PartEffect, bool) {
 	if s.Screened.Binding != s.Binding {
-		return judge.Screening{}, false
+		return PartEffect{}, false
 	}
 	found, ok := s.Screened.Found[key]
 	return found, ok
 }
 
-// ProvedByScreening reports whether a screening under the present limit proved a gain of a
-// candidate.
-func (s *State) ProvedByScreening(key string) bool {
-	found, ok := s.screened(key)
-	return ok && found.Proven(judge.LeastWorth)
-}
-
-// wasScreened reports whether a screening had a candidate, also one that could not be
-// finished.
+// wasScreened reports whether a design had a candidate, also one that could not be finished.
 func (s *State) wasScreened(key string) bool {
 	_, known := s.screened(key)
 	return known || s.Screened.Broken[key]
 }
 
-// factors are the candidates to screen together with first, best first, and not
-// more than the time allows; nil if they are too few.
+// factors are the candidates of a design with first, best first; nil if they are too few, or
+// if there is no time for one.
 func (s *State) factors(first Candidate) []Candidate {
-	if first.Traits.Rewrites {
-		return nil // each run of a design would build the app anew
-	}
-	parts := slices.DeleteFunc(s.handful(first, s.count(MostFactors)), func(c Candidate) bool { return s.wasScreened(c.Key()) })
-	if s.wasScreened(first.Key()) || s.Ledger.Open != nil {
+	if s.wasScreened(first.Key()) || s.Ledger.Open != nil || s.Cost <= 0 {
 		return nil
 	}
-	for len(parts) >= s.count(LeastFactors) {
-		n := factorialRuns(len(parts))
-		if n > 0 && s.Cost > 0 && s.TimeFor() >= s.Cost*time.Duration(n+s.count(AfterScreen)) &&
-			(n <= s.count(ShortScreen) || float64(n) <= s.constant(ScreenShare)*s.runsLeft()) {
-			return parts
-		}
-		parts = parts[:len(parts)-1]
+	if first.Traits.Rewrites && !s.Scarce() { // each run would build the app anew, which takes as long as a short run
+		return nil
 	}
-	return nil
+	parts := slices.DeleteFunc(s.several(first), func(c Candidate) bool { return s.wasScreened(c.Key()) })
+	if len(parts) < s.count(LeastFactors) || s.designRuns(len(parts)) < s.count(FewestRows) {
+		return nil
+	}
+	return parts
 }
 
-func factorialRuns(parts int) int { return stats.FactorialRuns(parts) }
+// several are a candidate and others that a design has: in a scarce search all that promise
+// something, and else those that take long to prove.
+func (s *State) several(first Candidate) []Candidate {
+	if !s.Scarce() {
+		return s.handful(first, s.count(MostFactors))
+	}
+	alone := func(c Candidate) bool { return c.Traits.Blinds || c.Proposed || c.Traits.Apart || c.knob() }
+	if alone(first) {
+		return nil
+	}
+	parts := []Candidate{first}
+	for _, c := range s.waiting(false) {
+		covered := func(o Candidate) bool { return o.Cause() == c.Cause() || o.hasFixesOf(c) }
+		if len(parts) < s.count(MostFactors) && !alone(c) && c.promise() >= s.constant(LeastSwept) && !slices.ContainsFunc(parts, covered) {
+			parts = append(parts, c)
+		}
+	}
+	return parts
+}
+
+// designRuns is how many runs a design of some parts may have. In a scarce search it has the
+// rest of the time.
+func (s *State) designRuns(parts int) int {
+	most := min(2*parts, s.count(MostRows))
+	left := s.runsLeft()
+	switch {
+	case math.IsInf(left, 1):
+	case s.Scarce():
+		most = min(most, int(left))
+	default:
+		most = min(most, int(s.constant(ScreenShare)*left))
+	}
+	return most
+}
 
 // unscreened is the handful to try together where the time does not suffice for a
-// screening; nil if the candidate was screened: it is tried alone.
+// design; nil if the candidate was in one: it is tried alone.
 func (s *State) unscreened(first Candidate) []Candidate {
 	if _, known := s.screened(first.Key()); known {
 		return nil
@@ -145,21 +162,23 @@ func (s *State) unscreened(first Candidate) []Candidate {
 	})
 }
 
-// favoured are the parts that a screening favours, without a proof or with one. Each alone
-// would need many pairs more, and their sum needs few.
+// favoured are the parts that a design favours. Their sum needs few pairs, and pairs decide.
 func (s *State) favoured(parts []Candidate) []Candidate {
-	var best []Candidate
-	for _, p := range parts {
-		found, ok := s.screened(p.Key())
-		if ok && (found.Proven(judge.LeastWorth) || found.P <= s.constant(Favours) && found.Effect >= s.constant(Considerable)) {
-			best = append(best, p)
-		}
-	}
-	return best
+	return slices.DeleteFunc(slices.Clone(parts), func(c Candidate) bool { return !s.isFavoured(c.Key()) })
+}
+
+// ScreenedGain is the probability that a candidate has a gain, by a design under the present
+// limit; 0 if there was none.
+func (s *State) ScreenedGain(key string) float64 {
+	found, _ := s.screened(key)
+	return found.Gain
+}
+
+// isFavoured reports whether a design under the present limit favours a candidate.
+func (s *State) isFavoured(key string) bool {
+	found, ok := s.screened(key)
+	return ok && !found.Off && found.Gain >= s.constant(Favours) && found.Mean >= s.constant(Considerable)
 }
 
 // shareUp is a share of a number, rounded up.
 func shareUp(n int, share float64) int { return int(math.Ceil(share*float64(n) - 1e-9)) }
-
-// ScreenedBy is what a screening under the present limit found of a candidate with a key.
-func (s *State) ScreenedBy(key string) (judge.Screening, bool) { return s.screened(key) }

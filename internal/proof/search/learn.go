@@ -1,16 +1,12 @@
 package search
 
-import (
-	"slices"
-
-	"github.com/iikanji/iikanji/internal/proof/judge"
-)
+import "slices"
 
 // Diagnosed takes the result of an observation: the limit and the candidates of its causes.
 func (s *State) Diagnosed(binding string, found []Candidate) {
 	s.Observed, s.Binding, s.Moved, s.Stale = true, binding, false, false
 	if s.Screened.Binding != binding || s.Screened.Found == nil {
-		s.Screened = Screened{Found: map[string]judge.Screening{}, Broken: map[string]bool{}, Binding: binding}
+		s.Screened = Screened{Found: map[string]PartEffect{}, Broken: map[string]bool{}, Binding: binding}
 	}
 	s.Candidates = slices.DeleteFunc(found, s.IsCured)
 }
@@ -59,6 +55,11 @@ func (s *State) ScreenBroke(d *Design) {
 	}
 }
 
-// ScreenedAll plans what follows a screening: the bundle of the parts that it favours. A
-// single one comes first anyway.
-func (s *State) ScreenedAll(parts []Candidate) { s.Plan = Plan{Screened: parts} }
+// ScreenedAll notes what a design found, and plans what follows it: the bundle of the parts
+// that it favours. A single one comes first anyway.
+func (s *State) ScreenedAll(d *Design, effects []PartEffect) {
+	for i, p := range d.Parts {
+		s.Screened.Found[p.Key()] = effects[i]
+	}
+	s.Plan = Plan{Screened: d.Parts}
+}

@@ -96,25 +96,16 @@ func (l *Ledger) BeginAnew(had int) (anew bool) {
 	return anew
 }
 
-// FalseKeeps is how many changes in force are expected to have no effect. Half of
-// those that were proven only together with others are counted.
+// FalseKeeps is how many changes in force are expected to have no gain.
 func (l *Ledger) FalseKeeps() float64 {
 	sum := 0.0
 	for i := range l.Attempts {
 		a := &l.Attempts[i]
-		inForce := len(l.InForceOf(a))
-		switch {
-		case a.Verdict.Call != iikanji.Keep || a.Dropped || inForce == 0:
-		case inForce > 1:
-			for _, id := range a.Changes {
-				if p := a.PartOf(id); p != nil && p.Alone != nil {
-					sum += p.Alone.Doubt
-				} else {
-					sum += 0.5
-				}
-			}
-		default:
-			sum += a.Verdict.Doubt
+		if a.Verdict.Call != iikanji.Keep || a.Dropped {
+			continue
+		}
+		for _, id := range l.InForceOf(a) {
+			sum += a.doubtOf(id)
 		}
 	}
 	return sum

@@ -46,7 +46,7 @@ func (s *State) measure() Step {
 	switch {
 	case s.Failed >= s.count(MostFailed):
 		return Step{Do: Abort, Why: "the site as it is fails its checks"}
-	case (s.Known || s.AA >= want) && s.Incumbent >= 2:
+	case (s.Known || s.AA >= want) && s.Incumbent >= min(2, want):
 		return Step{Do: Measured}
 	case s.TimeLeft() <= 0:
 		return Step{Do: Abort, Why: fmt.Sprintf("%s before the noise was known (%d runs of %d): more time is needed; what was run is kept",
@@ -83,6 +83,9 @@ func (s *State) explore() Step {
 	case s.Plan.Chosen != nil:
 		return s.pursue(*s.Plan.Chosen)
 	}
+	if s.Scarce() && s.canConfirm() && s.runsLeft() >= confirming+s.leastTrial() { // they serve the next design, too
+		return s.confirmRun()
+	}
 	if !s.Plan.Looked {
 		if why := s.enough(); why != "" {
 			return Step{Do: EndSearch, Why: why}
@@ -101,10 +104,15 @@ func (s *State) explore() Step {
 		return look()
 	case !ok && s.isNewBundle(undecided):
 		return s.bundle(undecided, tooSmall)
-	case !ok && s.Ledger.Open != nil: // if it is not confirmed, pairs decide
+	case !ok && s.canConfirm(): // if it is not confirmed, pairs decide
 		return s.confirmRun()
 	case !ok:
 		return Step{Do: EndSearch, Why: "no candidates are left"}
+	}
+	if s.Scarce() && !s.Ledger.Absorbed {
+		if parts := s.factors(c); parts != nil {
+			return s.design(c, parts)
+		}
 	}
 	if parts := s.sweep(c); s.isNewBundle(parts) {
 		step := s.bundle(parts, s.whySweep())
@@ -114,10 +122,15 @@ func (s *State) explore() Step {
 	if s.logsFirst(c) {
 		return Step{Do: EndSearch, Why: "the rest of the time is for changes that turn logs off"}
 	}
-	if parts := s.factors(c); len(parts) >= s.count(LeastFactors) {
-		return Step{Do: Screen, Why: "each of them has about half of the candidates", Parts: parts, Plan: Plan{Chosen: &c}}
+	if parts := s.factors(c); parts != nil {
+		return s.design(c, parts)
 	}
 	return s.pursue(c)
+}
+
+// design begins a design of several candidates, of which c is the first.
+func (s *State) design(c Candidate, parts []Candidate) Step {
+	return Step{Do: Screen, Why: "each run has some of the candidates, so that all are measured at once", Parts: parts, Plan: Plan{Chosen: &c}}
 }
 
 // look observes the site.
@@ -161,12 +174,18 @@ func tryOne(c Candidate) Step {
 // it.
 func (s *State) confirmDue() (Step, bool) {
 	ready := s.Plan.Decide || s.Plan.Confirm || s.Phase == Closing
-	if !ready || s.Ledger.Open == nil || len(s.Ledger.Open.Since) < confirming {
+	if !ready || !s.canConfirm() || len(s.Ledger.Open.Since) < confirming {
 		return Step{}, false
 	}
 	plan := s.Plan
 	plan.Confirm, plan.Decide, plan.Looked = false, false, false
 	return Step{Do: ConfirmOpen, Plan: plan}, true
+}
+
+// canConfirm reports whether a change waits for its confirmation and there are runs before it
+// to compare with.
+func (s *State) canConfirm() bool {
+	return s.Ledger.Open != nil && len(s.Ledger.Open.Before) >= confirming
 }
 
 // confirmRun runs the site with that change, until there are enough runs.

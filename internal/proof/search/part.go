@@ -15,6 +15,8 @@ type Part struct {
 	Change iikanji.ChangeID `json:"change,omitempty"`
 	Says   string           `json:"says"`            // the change in words
 	Cause  string           `json:"cause,omitempty"` // its finding: code and place
+	// Chance is the probability of a gain by the design that suggested it; 0 if none did.
+	Chance float64 `json:"chance,omitempty"`
 	// Alone is the verdict on the part by itself; nil if it was proven only together with
 	// the others.
 	Alone *iikanji.Verdict `json:"proven_alone,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
 // runsFor is how many runs a trial of an expected effect costs: three runs with the fast
@@ -20,6 +21,22 @@ func (s *State) runsFor(gain float64) float64 {
 	}
 	return 2 * min(s.constant(MostPairs), max(s.constant(FewestPairs), s.constant(PairsFactor)*sd*sd/(gain*gain)))
 }
+
+// Usual is what is known of the noise of a pair: where few runs have measured it, that of other
+// sites counts, too.
+func Usual(p stats.Prior) stats.Prior {
+	if p.DF >= fewDF {
+		return p
+	}
+	usual := UsualNoise.Value()
+	df := p.DF + usualDF
+	return stats.Prior{Var: (p.DF*p.Var + usualDF*usual*usual) / df, DF: df}
+}
+
+const (
+	fewDF   = 3 // degrees of freedom of four runs of the site as it is
+	usualDF = 2
+)
 
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.
 func (s *State) extraRuns(c Candidate) float64 {
@@ -64,8 +81,7 @@ func (s *State) believed(cs []Candidate) []Candidate {
 	for i := range cs {
 		c := &cs[i]
 		if found, ok := s.screened(c.Key()); ok {
-			c.Chance, c.Gain = found.Belief(c.Chance)
-			c.Gain = max(0, c.Gain)
+			c.Chance, c.Gain = found.Gain, max(0, found.Size)
 		}
 		if c.Traits.Rewrites {
 			c.Chance *= s.rewriteProspects(*c)

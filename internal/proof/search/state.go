@@ -58,9 +58,9 @@ type State struct {
 
 // Screened is what is known of candidates from factorial designs.
 type Screened struct {
-	Found   map[string]judge.Screening `json:"found,omitempty"`   // by the candidate's key
-	Broken  map[string]bool            `json:"broken,omitempty"`  // likewise, of those whose design could not be finished
-	Binding string                     `json:"binding,omitempty"` // the limit under which they were screened
+	Found   map[string]PartEffect `json:"found,omitempty"`   // by the candidate's key
+	Broken  map[string]bool       `json:"broken,omitempty"`  // likewise, of those whose design could not be finished
+	Binding string                `json:"binding,omitempty"` // the limit under which they were screened
 }
 
 // NewState is the state of a search that begins.

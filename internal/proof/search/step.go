@@ -25,6 +25,8 @@ type Step struct {
 	Keeps []Keep `json:"keeps,omitempty"`
 	// Drop: the check found no effect worth keeping.
 	Drop bool `json:"drop,omitempty"`
+	// Row is which parts of the design the next run has; at its end, which of them stay.
+	Row []bool `json:"row,omitempty"`
 	// Plan is what the search intends after this step.
 	Plan Plan `json:"plan,omitzero"`
 }
@@ -32,6 +34,9 @@ type Step struct {
 // String is the decision in a line, without its reason.
 func (s Step) String() string {
 	text := string(s.Do)
+	for i, on := range s.Row {
+		text += map[bool]string{true: " ", false: ""}[i == 0] + string("01"[bit(on)])
+	}
 	for i, c := range s.Parts {
 		text += map[bool]string{true: ": ", false: "; "}[i == 0] + cmp.Or(c.Remedy.Says, c.Key())
 	}
@@ -63,7 +68,7 @@ const (
 
 	TryOne      Action = "trial"     // begin the trial of one candidate
 	TryTogether Action = "bundle"    // begin the trial of several as one change
-	Screen      Action = "screening" // begin a factorial design
+	Screen      Action = "screening" // begin a design
 	NoteSweep   Action = "swept"     // note what a sweep said of its parts
 
 	RunPair     Action = "pair"        // run one pair of the trial under way

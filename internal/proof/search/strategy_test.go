@@ -160,8 +160,8 @@ func TestCalibrationRuns(t *testing.T) {
 		{15 * time.Minute, 14 * time.Second, 8},
 		{15 * time.Minute, 28 * time.Second, 8},
 		{15 * time.Minute, 31 * time.Second, 6},
-		{15 * time.Minute, 50 * time.Second, 4},
-		{15 * time.Minute, time.Minute, 4},
+		{15 * time.Minute, 50 * time.Second, 2},
+		{15 * time.Minute, time.Minute, 1},
 		{time.Hour, time.Minute, 8},
 	} {
 		b := State{Options: Options{Time: c.time}, Cost: c.cost}
@@ -185,11 +185,11 @@ func TestTimePlan(t *testing.T) {
 		want    string
 	}{
 		{fixed(15*time.Minute, 75*time.Second), 78 * time.Second,
-			"15m0s hold about 11 runs of 78s: 4 to measure the noise, 1 to observe, 2 for a sweep of all promising changes, 4 for the last comparison"},
+			"15m0s hold about 11 runs of 78s: 1 to measure the noise, 1 to observe, 5 for a sweep of all promising changes, 4 for the last comparison"},
 		{fixed(15*time.Minute, 75*time.Second), 95 * time.Second,
-			"15m0s hold about 9 runs of 95s: 3 to measure the noise, 1 to observe, 1 for a sweep of all promising changes, 4 for the last comparison"},
+			"15m0s hold about 9 runs of 95s: 1 to measure the noise, 1 to observe, 3 for a sweep of all promising changes, 4 for the last comparison"},
 		{fixed(10*time.Minute, 75*time.Second), 0,
-			"10m0s hold about 7 runs of 77s: 4 to measure the noise, 1 to observe, none to try changes, 4 for the last comparison; a search with runs of this length needs 11m52s"},
+			"10m0s hold about 7 runs of 77s: 1 to measure the noise, 1 to observe, 1 for a sweep of all promising changes, 4 for the last comparison"},
 		{Options{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4, Runs: 40}, 14 * time.Second,
 			"15m0s hold about 64 runs of 14s: 8 to measure the noise, 1 to observe, 39 to try changes, 8 with a load of 18s and more for the last comparison; at most 40 runs are allowed"},
 		{Options{Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}, 0,

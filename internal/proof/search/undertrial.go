@@ -116,7 +116,7 @@ func (s *State) anotherPromisesMore() bool {
 	}
 	ahead := s.promiseOf(v, t.Looks)
 	little := len(v.Tried) > 1 && ahead < s.constant(Hopeless) // nothing comes of it even if there is time
-	if t.Changes > 1 || s.ProvedByScreening(t.Key) {           // neither is ended for another candidate
+	if t.Changes > 1 || s.isFavoured(t.Key) {                  // neither is ended for another candidate
 		return little
 	}
 	if s.isNewBundle(s.undecided()) && s.TimeFor() < time.Duration(s.count(LastCall))*s.Cost {
@@ -194,26 +194,3 @@ func Hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= leastPai
 
 // leastPairs is how many pairs prove a loss at least, as at the judge's first look.
 const leastPairs = 2
-
-// A Design is what the next step of a screening under way depends on.
-type Design struct {
-	Parts []Candidate `json:"parts"` // those that were planned
-	Rows  int         `json:"rows"`  // of the design
-	Done  int         `json:"done"`  // rows with a run
-	// Stopped is why the design cannot be finished. Learned: because of what the search did
-	// not know, that initialize makes tables anew.
-	Stopped string `json:"stopped,omitempty"`
-	Learned bool   `json:"learned,omitempty"`
-}
-
-// inDesign is the next step of the screening under way.
-func (s *State) inDesign() Step {
-	d := s.Design
-	switch {
-	case d.Stopped != "":
-		return Step{Do: EndScreen, Why: d.Stopped}
-	case d.Done < d.Rows:
-		return Step{Do: RunRow, Why: fmt.Sprintf("screening %d candidates, run %d of %d", len(d.Parts), d.Done+1, d.Rows)}
-	}
-	return Step{Do: EndScreen}
-}

@@ -51,10 +51,11 @@ func TestSearches(t *testing.T) {
 	}
 }
 
-// mostGain holds if searches find 90 % of the gain, and their headlines cover the truth
-// in 80 % or more: of 40 with 90 %, fewer do in 3 of 100 tests.
+// mostGain holds if searches with three to six runs of 18 candidates find a third of the gain and
+// keep hardly a harmful one, and their headlines cover the truth in 80 % or more: of 40 with 90 %,
+// fewer do in 3 of 100 tests.
 func mostGain(t Tally) bool {
-	return t.Gain >= 0.9*t.Possible && t.Compared >= t.Searches*9/10 && t.Covered*10 >= 8*t.Compared
+	return t.Gain >= 0.33*t.Possible && t.Harmful <= t.Searches/4 && t.Compared >= t.Searches*9/10 && t.Covered*10 >= 8*t.Compared
 }
 
 // TestConfirmedLast: a gain of 50 % in a limit that holds nine runs is confirmed by the
@@ -79,7 +80,7 @@ func TestConfirmedLast(t *testing.T) {
 			t.Errorf("search %d without a gain: %+v %v", i, r, err)
 		}
 	}
-	if kept < 36 {
+	if kept < 26 {
 		t.Errorf("kept in %d of 40 searches", kept)
 	}
 }

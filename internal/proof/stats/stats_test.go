@@ -250,62 +250,60 @@ func TestSequence(t *testing.T) {
 	}
 }
 
-// TestFactorial: each factor is on in half of the runs, each pair in a quarter, and
-// the fit gives the effects back exactly beside a trend.
-func TestFactorial(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 4))
-	for k := 1; k <= 17; k++ {
-		rows := Factorial(k, rng)
-		n := len(rows)
-		if n != FactorialRuns(k) || n < k+3 {
-			t.Fatalf("%d factors in %d runs", k, n)
+// TestSparse: with fewer runs than factors and a trend, the draws find the few effects, and
+// a factor that no run had stays as it was known before.
+func TestSparse(t *testing.T) {
+	truth := []float64{0.4, 0.25, 0, 0, 0, -0.1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
+	found, wrong := 0, 0
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(3, seed))
+		m := Sparse{Noise: Prior{Var: 2 * 0.02 * 0.02, DF: 6}}
+		for range truth {
+			m.Slabs = append(m.Slabs, Slabs{Small: 0.3, Large: 0.1, Tau: 0.3})
 		}
-		effects := make([]float64, k)
-		for j := range effects {
-			effects[j] = rng.NormFloat64()
-		}
-		y := make([]float64, n)
-		for i, row := range rows {
-			y[i] = 5 + 0.3*float64(i)
-			for j, on := range row {
-				y[i] += bit(on) * effects[j]
+		for run := range 14 {
+			row, y := make([]bool, len(truth)), 9+0.004*float64(run)+0.02*rng.NormFloat64()
+			for j := range len(truth) - 1 {
+				row[j] = rng.IntN(2) == 0
+				y += bit(row[j]) * truth[j]
 			}
+			m.Rows, m.Y = append(m.Rows, row), append(m.Y, y)
 		}
-		for a := range k {
-			count := 0
-			for _, row := range rows {
-				count += int(bit(row[a]))
+		draws := m.Draws(rng, 300)
+		for j, effect := range truth {
+			mean, gain := 0.0, 0.0
+			for _, d := range draws {
+				mean, gain = mean+d[j]/300, gain+bit(d[j] > 0)/300
 			}
-			if count != n/2 {
-				t.Errorf("%d factors: factor %d is on in %d of %d runs", k, a, count, n)
+			switch {
+			case j < 2 && gain > 0.9 && math.Abs(mean-effect) < 0.12:
+				found++
+			case j >= 2 && effect <= 0 && gain > 0.9:
+				wrong++
 			}
-			for b := range a {
-				both := 0
-				for _, row := range rows {
-					both += int(bit(row[a]) * bit(row[b]))
-				}
-				if both != n/4 {
-					t.Errorf("%d factors: %d and %d are on together in %d of %d runs", k, a, b, both, n)
-				}
-			}
-		}
-		fit, ok := FitFactorial(rows, y)
-		if !ok || fit.DF != float64(n-k-2) || fit.SS > 1e-12 {
-			t.Fatalf("%d factors: %v %+v", k, ok, fit)
-		}
-		for j := range effects {
-			near(t, "effect", fit.Effects[j], effects[j], 1e-9)
-			if f := fit.Factor[j] * float64(n); f < 4-1e-9 || f > 12 {
-				t.Errorf("%d factors: variance %v/n", k, f)
+			if j == len(truth)-1 && (gain < 0.17 || gain > 0.4) {
+				t.Errorf("a factor that no run had has a gain with %.2f, and had with 0.28", gain)
 			}
 		}
 	}
-	if FactorialRuns(18) != 0 {
-		t.Error("there is no design for 18 factors")
+	if found < 34 || wrong > 6 {
+		t.Errorf("%d of 40 large effects were found, and %d others", found, wrong)
 	}
-	if _, ok := FitFactorial([][]bool{{true}, {true}, {true}, {true}}, []float64{1, 2, 3, 4}); ok {
-		t.Error("a factor that is always on has no effect to be seen")
+}
+
+// TestSparseExact: scores without any noise are no error.
+func TestSparseExact(t *testing.T) {
+	m := Sparse{Slabs: []Slabs{{0.3, 0.1, 0.3}, {0.3, 0.1, 0.3}}}
+	for run := range 8 {
+		row := []bool{run%2 == 0, run%4 < 2}
+		m.Rows, m.Y = append(m.Rows, row), append(m.Y, 9+0.1*bit(row[0]))
 	}
+	mean := [2]float64{}
+	for _, d := range m.Draws(rand.New(rand.NewPCG(1, 2)), 400) {
+		mean[0], mean[1] = mean[0]+d[0]/400, mean[1]+d[1]/400
+	}
+	near(t, "the effect", mean[0], 0.1, 0.01)
+	near(t, "no effect", mean[1], 0, 0.01)
 }
 
 // TestPairsNeededFew: with a poorly known noise a few pairs are not enough.

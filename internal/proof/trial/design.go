@@ -5,21 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load"
 )
 
-// A Design is a factorial design under way: about half of its parts are applied in each
-// run.
+// A Design is an experiment under way in which each run has some of its parts.
 type Design struct {
 	Site  Site
 	Load  load.Spec
 	Names []string          // of the parts, in words
 	First []*iikanji.Change // the parts, planned on the site as it is
-	Rows  [][]bool          // of the design; those that were run come first
-	Runs  []*iikanji.Run    // of the first rows
+	// Answered is what was compared for the rewrites of source among the parts; nil for none.
+	Answered *iikanji.Answered
 	// Stopped is why the design could not be finished.
 	Stopped string
 	// Plan plans a part on the site as it is now; refused is why it cannot be planned.
@@ -34,21 +34,28 @@ type Design struct {
 	keys     []string          // of applied
 }
 
-// Applied are the parts that the site has.
+// Applied are the changes of the parts that the site has, in the order of application.
 func (d *Design) Applied() []*iikanji.Change { return d.applied }
 
-// RunRow runs the next row. Without a run, the design has stopped, or the run is void.
-func (d *Design) RunRow(ctx context.Context) (*iikanji.Run, error) {
-	if err := d.Put(ctx, d.Rows[len(d.Runs)]); err != nil || d.Stopped != "" {
-		return nil, err
+// AppliedParts are the parts that the site has, in the same order.
+func (d *Design) AppliedParts() []int {
+	var parts []int
+	for _, key := range d.keys {
+		part, _, _ := strings.Cut(key, " ")
+		n, _ := strconv.Atoi(part) // a key begins with the number of its part
+		parts = append(parts, n)
+	}
+	return parts
+}
+
+// RunRow runs the site with the parts of a row. Without a run, the design has stopped.
+func (d *Design) RunRow(ctx context.Context, row []bool) (run *iikanji.Run, void string, err error) {
+	if err := d.Put(ctx, row); err != nil || d.Stopped != "" {
+		return nil, "", err
 	}
 	spec := d.Load
 	spec.Trial = len(d.applied) > 0
-	run, void, err := d.Site.Bench(ctx, spec, d.applied...)
-	if err != nil || void != "" {
-		return nil, err
-	}
-	return run, nil
+	return d.Site.Bench(ctx, spec, d.applied...)
 }
 
 // A wanted is a part that a row has, with the earlier parts of the row whose places it

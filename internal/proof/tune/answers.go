@@ -26,26 +26,31 @@ func (t *Tuner) compareAnswers(ctx context.Context) (why string, err error) {
 		return "", nil
 	}
 	tr := t.on.trial
-	changes := tr.Arms.Changes
+	tr.Answered, why, err = t.sameAnswers(ctx, tr.Arms.Changes, tr.Arms.Put)
+	return why, err
+}
+
+// sameAnswers compares the answers with and without changes, between which swap switches. why
+// is the reason to undo them. The report is nil if nothing can be compared.
+func (t *Tuner) sameAnswers(ctx context.Context, changes []*iikanji.Change, swap func(context.Context, bool) error) (_ *iikanji.Answered, why string, err error) {
 	field, able := t.Field.(Comparer)
 	i := slices.IndexFunc(changes, func(c *iikanji.Change) bool { return c.Remedy != nil && traitsOf(*c.Remedy).Rewrites })
 	if !able || i < 0 {
-		return "", nil
+		return nil, "", nil
 	}
 	t.display.show(func(v *View) { v.Doing = "comparing the answers of both builds to recorded requests" })
 	report, err := field.SameAnswers(ctx, load.AnswerSpec{
 		Service: changes[i].Target, Seed: t.Options.Seed, Load: min(t.Options.Short, recordLoad),
 		AnyOrder: slices.Contains(t.Acts.Policy.Allow, iikanji.RowOrder),
-		Swap:     tr.Arms.Put,
+		Swap:     swap,
 	})
 	if err != nil {
-		return "", fmt.Errorf("comparing answers: %w", err)
+		return nil, "", fmt.Errorf("comparing answers: %w", err)
 	}
 	t.display.say("compared the answers of both builds: %s", report.Answered)
-	tr.Answered = &report.Answered
 	testedOnly := slices.ContainsFunc(changes, func(c *iikanji.Change) bool { return slices.Contains(c.Weakens, iikanji.TestedOnly) })
 	if len(report.Unlike) == 0 && report.Requests < leastCompared && testedOnly {
-		return fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
+		return &report.Answered, fmt.Sprintf("it is proven by equal answers only, and only %s could be compared", report.Answered), nil
 	}
-	return report.Difference(), nil
+	return &report.Answered, report.Difference(), nil
 }

@@ -79,8 +79,7 @@ func TestTuneScreenWiped(t *testing.T) {
 	}
 	var said []string
 	tu.Say = func(line string) { said = append(said, line) }
-	out, err := tu.Tune(t.Context())
-	if err != nil {
+	if _, err := tu.Tune(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	text := strings.Join(said, "\n")
@@ -89,16 +88,5 @@ func TestTuneScreenWiped(t *testing.T) {
 	}
 	if on := m.on(); !on["k1=1"+lasts] || !on["k4=1"+lasts] || len(on) > 3 {
 		t.Errorf("in the end the site is %v", on)
-	}
-	alone := 0
-	for _, a := range out.Attempts {
-		for _, p := range a.Parts {
-			if p.Alone != nil && a.Verdict.Call == iikanji.Keep {
-				alone++
-			}
-		}
-	}
-	if alone < 2 {
-		t.Errorf("%d changes were proven alone: %v", alone, m.calls(out))
 	}
 }

@@ -1,9 +1,11 @@
 package tune
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -14,16 +16,53 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/trial"
 )
 
-// screen begins a screening: the runs of a factorial design, each with about half of the
-// candidates applied. Those that it favours are then tried together. Candidates that cannot be planned are recorded as not tried.
+// mostBase is how many of the incumbent's latest runs a design begins with.
+const mostBase = 4
+
+// screen begins a design: runs with some of several candidates each, from which all are
+// measured at once. Candidates that cannot be planned are recorded as not tried, and rewrites
+// of source whose answers differ are left to a trial of their own.
 func (t *Tuner) screen(ctx context.Context, all []search.Candidate) error {
 	b := t.book
+	b.fresh = nil
+	d, parts, err := t.newDesign(ctx, all)
+	if err != nil {
+		return err
+	}
+	answered, why, err := t.answersOf(ctx, parts)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		t.display.say("rewrites of source are not screened: %s", why)
+		b.state.ScreenBroke(&search.Design{Parts: slices.DeleteFunc(slices.Clone(parts), func(c search.Candidate) bool { return !c.Traits.Rewrites })})
+		if d, parts, err = t.newDesign(ctx, slices.DeleteFunc(parts, func(c search.Candidate) bool { return c.Traits.Rewrites })); err != nil {
+			return err
+		}
+	}
+	if len(parts) < b.state.LeastScreened() {
+		b.state.Plan.Chosen = nil
+		b.state.ScreenBroke(&search.Design{Parts: parts})
+		return nil
+	}
+	d.Answered = answered
+	t.design, b.state.Design = d, b.present().NewDesign(parts, judge.LogScores(b.incumbent[max(0, len(b.incumbent)-mostBase):]))
+	t.display.say("screening %d candidates together in up to %d runs: each run has some of them", len(parts), b.state.Design.Most)
+	return nil
+}
+
+// newDesign plans the parts of a design. Those that cannot be planned, or that weaken a promise
+// that is to be kept, are left out.
+func (t *Tuner) newDesign(ctx context.Context, all []search.Candidate) (*trial.Design, []search.Candidate, error) {
 	d := &trial.Design{Site: t.runner, Load: load.Spec{Load: t.Options.Short}, Undone: t.hands.undone}
 	var parts []search.Candidate
 	for _, c := range all {
 		planned, refused, err := t.planner.look(ctx, t.planner.inFile(c))
 		if err != nil {
-			return err
+			return nil, nil, err
+		}
+		if promise, ok := forbidden(planned, t.Acts.Policy.Allow); ok && refused == nil {
+			refused = fmt.Errorf("it weakens the promise of %s, which the target's policy does not allow", promise)
 		}
 		if refused != nil {
 			t.planner.skip(c, refused)
@@ -31,85 +70,190 @@ func (t *Tuner) screen(ctx context.Context, all []search.Candidate) error {
 		}
 		parts, d.Names, d.First = append(parts, c), append(d.Names, c.Remedy.Says), append(d.First, planned)
 	}
-	if len(parts) < b.state.LeastScreened() {
-		b.state.Plan.Chosen = nil
-		return nil
-	}
 	d.Plan = func(ctx context.Context, part int) (*iikanji.Change, error, error) {
 		return t.planner.look(ctx, t.planner.inFile(parts[part]))
 	}
-	d.Add = func(c *iikanji.Change) error { return b.store.AddChange(c, change.Diff(c)) }
-	t.display.say("screening %d candidates together in %d runs: each run has about half of them", len(parts), stats.FactorialRuns(len(parts)))
-	b.fresh = nil
-	d.Rows = stats.Factorial(len(parts), t.runner.rng)
-	t.design, b.state.Design = d, &search.Design{Parts: parts, Rows: len(d.Rows)}
-	return nil
+	d.Add = func(c *iikanji.Change) error { return t.book.store.AddChange(c, change.Diff(c)) }
+	return d, parts, nil
 }
 
-// runRow makes one run of the design. A run that fails its checks or shows a wrong answer ends
-// it: which part is the cause is found in smaller groups.
-func (t *Tuner) runRow(ctx context.Context, doing string) error {
+// answersOf compares the answers of all rewrites of source among the parts at once.
+func (t *Tuner) answersOf(ctx context.Context, parts []search.Candidate) (answered *iikanji.Answered, why string, err error) {
+	rewrites := slices.DeleteFunc(slices.Clone(parts), func(c search.Candidate) bool { return !c.Traits.Rewrites })
+	if len(rewrites) == 0 {
+		return nil, "", nil
+	}
+	d, _, err := t.newDesign(ctx, rewrites)
+	if err != nil {
+		return nil, "", err
+	}
+	row := make([]bool, len(d.First))
+	for i := range row {
+		row[i] = true
+	}
+	answered, why, err = t.sameAnswers(ctx, d.First, func(ctx context.Context, on bool) error {
+		if !on {
+			return d.Undo(ctx)
+		}
+		return d.Put(ctx, row)
+	})
+	if why == "" {
+		why = d.Stopped
+	}
+	return answered, why, errors.Join(err, d.Undo(ctx))
+}
+
+// forbidden is judge.Forbidden for a change that may be missing.
+func forbidden(c *iikanji.Change, allow []iikanji.Promise) (iikanji.Promise, bool) {
+	if c == nil {
+		return iikanji.PromiseUnknown, false
+	}
+	return judge.Forbidden(c, allow)
+}
+
+// runRow makes one run of the design. One that fails its checks or shows a wrong answer is
+// evidence that one of its parts breaks the site.
+func (t *Tuner) runRow(ctx context.Context, row []bool, doing string) error {
 	d, st := t.design, t.book.state.Design
 	t.display.phase("trial", doing, "which of them bring something?")
-	run, err := d.RunRow(ctx)
+	run, void, err := d.RunRow(ctx, row)
 	if err != nil {
 		return err
 	}
-	if run != nil {
-		if err := t.rowRan(ctx, run); err != nil {
+	if st.Stopped = d.Stopped; run == nil {
+		return nil
+	}
+	r := search.Row{Run: run.ID, On: row, Void: void}
+	if void == "" {
+		r.Failed = t.breaks(run)
+	}
+	if r.Void == "" && r.Failed == "" {
+		wiped, err := t.hands.wiped(ctx, d.Applied())
+		if err != nil {
 			return err
 		}
+		if wiped {
+			st.Learned = !t.book.ledger().Wiped
+			t.book.ledger().Wiped = true
+			st.Stopped = "initialize makes a table anew and wipes a part of it out"
+			return nil
+		}
+		r.Y = math.Log(run.Score)
 	}
-	st.Stopped, st.Done = d.Stopped, len(d.Runs)
+	st.Rows = append(st.Rows, r)
 	return nil
 }
 
-// rowRan adds the run of a row to the design, or stops it.
-func (t *Tuner) rowRan(ctx context.Context, run *iikanji.Run) error {
-	d, l := t.design, t.book.ledger()
+// breaks is why a run of a design shows that a part breaks the site; "" if it does not.
+func (t *Tuner) breaks(run *iikanji.Run) string {
 	of := judge.Case{Known: t.book.knownFaults(), Pairs: []judge.Pair{{A: run, B: run}}}
 	switch {
 	case judge.Failed(run):
-		d.Stopped = fmt.Sprintf("run %d failed its checks with %d of them", run.ID, len(d.Applied()))
-		return nil
+		return fmt.Sprintf("run %d failed its checks: %s", run.ID, whyFailed(run))
 	case t.book.state.Judge.NewFault(of):
-		d.Stopped = fmt.Sprintf("run %d shows a new fault with %d of them", run.ID, len(d.Applied()))
-		return nil
+		return fmt.Sprintf("run %d shows a new fault", run.ID)
 	}
-	wiped, err := t.hands.wiped(ctx, d.Applied())
-	if wiped {
-		t.book.state.Design.Learned = !l.Wiped
-		l.Wiped = true
-		d.Stopped = "initialize makes a table anew and wipes a part of it out"
-	}
-	if err == nil && !wiped {
-		d.Runs = append(d.Runs, run)
-	}
-	return err
+	return ""
 }
 
-// endScreen undoes the parts and notes what each brings. If the design could not be
-// finished, its parts are not screened again: they are tried in smaller groups.
-func (t *Tuner) endScreen(ctx context.Context) error {
+// endScreen notes what a design says of each part. In a scarce search the row that it ends
+// with stays; otherwise all parts are undone, and what the design favours is tried in pairs. If
+// it could not be finished, its parts are tried in smaller groups.
+func (t *Tuner) endScreen(ctx context.Context, step search.Step) error {
 	d, s := t.design, t.book.state
 	st := s.Design
-	if err := d.Undo(ctx); err != nil {
-		return err
-	}
-	t.design, s.Design = nil, nil
 	if st.Stopped != "" {
+		if err := d.Undo(ctx); err != nil {
+			return err
+		}
+		t.design, s.Design = nil, nil
 		t.display.say("the screening ended: %s", st.Stopped)
 		s.ScreenBroke(st)
 		return nil
 	}
-	for i, found := range s.Judge.Screen(d.Rows, d.Runs) {
-		p := st.Parts[i]
-		s.Screened.Found[p.Key()] = found
-		proven := map[bool]string{true: ", a gain is proven"}[found.Proven(judge.LeastWorth)]
-		t.display.say("screened: %s: %s (± %.1f)%s", p.Remedy.Says, percentText(found.Effect), 100*found.SE, cmp.Or(proven))
+	t.display.say("the screening is over after %d runs: %s", len(st.Rows), step.Why)
+	effects := s.Effects(st)
+	if err := t.endRow(ctx, step.Row); err != nil {
+		return err
 	}
-	s.ScreenedAll(st.Parts)
-	return nil
+	t.design, s.Design = nil, nil
+	if err := t.noteCulprits(d, st); err != nil {
+		return err
+	}
+	for i, e := range effects {
+		t.display.say("screened: %s: %s expected, a gain in %.0f of 100 cases", st.Parts[i].Remedy.Says, percentText(e.Mean), 100*e.Gain)
+	}
+	s.ScreenedAll(st, effects)
+	if step.Row != nil {
+		s.Plan.Screened, s.Screened = nil, search.Screened{} // what the others bring is another question now
+		return t.letRowIn(d, st, effects)
+	}
+	return t.book.save()
+}
+
+// endRow brings the site into the state that the design ends with.
+func (t *Tuner) endRow(ctx context.Context, row []bool) error {
+	if row == nil {
+		return t.design.Undo(ctx)
+	}
+	return t.design.Put(ctx, row)
+}
+
+// noteCulprits records the parts that break the site.
+func (t *Tuner) noteCulprits(d *trial.Design, st *search.Design) error {
+	culprits, _ := st.Culprits()
+	for i, c := range st.Parts {
+		why, broke := culprits[i]
+		if !broke {
+			continue
+		}
+		a := t.newAttempt(c)
+		a.Says = d.First[i].Says
+		a.Verdict = iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.Gate, Why: why}
+		l := t.book.ledger()
+		l.Attempts = append(l.Attempts, a)
+		t.display.say("REVERT: %s: %s", a.Says, why)
+	}
+	return t.book.save()
+}
+
+// letRowIn makes the parts that a design ends with the incumbent before they are proven:
+// later runs with them are compared with those of the site before.
+func (t *Tuner) letRowIn(d *trial.Design, st *search.Design, effects []search.PartEffect) error {
+	b := t.book
+	l := b.ledger()
+	var cs []search.Candidate
+	mean := 0.0
+	for _, i := range d.AppliedParts() {
+		cs, mean = append(cs, st.Parts[i]), mean+effects[i].Mean
+	}
+	changes := slices.Clone(d.Applied())
+	if len(changes) == 0 {
+		return b.save()
+	}
+	why := fmt.Sprintf("%d runs with some of %d candidates each expect %s of these together", len(st.Rows), len(st.Parts), percentText(mean))
+	a := t.newAttempt(cs[0])
+	a.Changes, a.Says = []iikanji.ChangeID{changes[0].ID}, changes[0].Says
+	if len(cs) > 1 {
+		a = t.newAttempt(search.Together(cs, why))
+		a.Parts = search.PartsOf(cs)
+		for k, c := range changes {
+			a.Changes = append(a.Changes, c.ID)
+			p := &a.Parts[k]
+			p.Change, p.Says, p.Chance = c.ID, c.Says, effects[d.AppliedParts()[k]].Gain
+		}
+	}
+	a.Fast = true
+	a.Verdict = iikanji.Verdict{Change: changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: why, Answered: d.Answered}
+	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: stats.Mean(judge.LogScores(b.incumbent)), Before: ids(b.incumbent)}
+	l.Attempts = append(l.Attempts, a)
+	for _, c := range changes {
+		l.InForce = append(l.InForce, c.ID)
+	}
+	b.forgetIncumbent()
+	b.state.Stale = true
+	t.display.say("%s: %s: %s", a.Result(), a.Says, why)
+	return b.save()
 }
 
 // percentText prints an effect on ln(score).

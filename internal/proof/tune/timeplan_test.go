@@ -40,19 +40,19 @@ func TestPlanIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(plans) == 0 || !strings.Contains(plans[0], "12m0s hold about 11 runs of 62s: 4 to measure the noise") {
+	if len(plans) == 0 || !strings.Contains(plans[0], "12m0s hold about 11 runs of 62s: 1 to measure the noise") {
 		t.Errorf("plans: %q", plans)
 	}
-	if len(doing) == 0 || doing[0] != "run 1 of 4 of the site as it is" {
+	if len(doing) == 0 || doing[0] != "run 1 of 1 of the site as it is" {
 		t.Errorf("shown: %q", doing)
 	}
-	if out.Plan.Noise != 4 || out.Plan.Run < 65*time.Second || !out.Plan.Sweep {
+	if out.Plan.Noise != 1 || out.Plan.Run < 65*time.Second || !out.Plan.Sweep {
 		t.Errorf("in the outcome: %+v", out.Plan)
 	}
 }
 
-// TestNineRuns: a limit that holds nine runs is used: three calibrate, and one sweep
-// without rewrites of source cures the two large causes that it can. The limit is kept.
+// TestNineRuns: a limit that holds nine runs is used: one calibrates, and three of a design
+// find the largest cause. The limit is kept.
 func TestNineRuns(t *testing.T) {
 	tier.Slow(t)
 	for seed := range uint64(4) {
@@ -63,8 +63,8 @@ func TestNineRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if gain := 100 / s.left(); gain < 100.0/43 || !s.on()["first=1"] || !s.on()["third=1"] || len(out.Final) != 2 {
-			t.Errorf("seed %d: × %.1f with %d final runs, want × 2.3 and 2", seed, gain, len(out.Final))
+		if gain := 100 / s.left(); gain < 1.75 || !s.on()["first=1"] || len(out.Final) != 2 {
+			t.Errorf("seed %d: × %.1f with %d final runs, want × 1.75 and 2", seed, gain, len(out.Final))
 		}
 		if took := s.now.Sub(began); took > 15*time.Minute {
 			t.Errorf("seed %d: %v", seed, took)

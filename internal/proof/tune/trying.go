@@ -3,7 +3,6 @@ package tune
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +116,7 @@ func (t *Tuner) tryTogether(ctx context.Context, all []search.Candidate, why str
 	for i, c := range planned {
 		a.Changes = append(a.Changes, c.ID)
 		p := &a.Parts[i]
-		p.Change, p.Says, p.Alone = c.ID, c.Says, t.provenAlone(cs[i], c)
+		p.Change, p.Says, p.Chance = c.ID, c.Says, t.book.state.ScreenedGain(cs[i].Key())
 	}
 	t.book.fresh = nil
 	on := &onTrial{attempt: a, stays: staysIfKept}
@@ -149,18 +148,6 @@ func (t *Tuner) endTogether(_ context.Context, a *search.Attempt, parts []search
 	t.display.say("%s: %s: %s", a.Result(), a.Says, says)
 	t.book.present().Bisect(a, parts, why)
 	return t.book.save()
-}
-
-// provenAlone is the verdict of a screening on one change; nil if it proved no gain.
-func (t *Tuner) provenAlone(c search.Candidate, planned *iikanji.Change) *iikanji.Verdict {
-	s := t.book.state
-	found, ok := s.ScreenedBy(c.Key())
-	if !ok || !found.Proven(judge.Worth(planned)) {
-		return nil
-	}
-	v := found.Verdict(s.Judge, judge.Worth(planned))
-	v.Why = fmt.Sprintf("%s, proven alone in a screening of %d runs", percentText(found.Effect), len(found.On)+len(found.Off))
-	return &v
 }
 
 // setting is what a trial begins with.

@@ -136,9 +136,9 @@ func (t *Tuner) perform(ctx context.Context, step search.Step) error {
 	case search.Screen:
 		return t.screen(ctx, step.Parts)
 	case search.RunRow:
-		return t.runRow(ctx, step.Why)
+		return t.runRow(ctx, step.Row, step.Why)
 	case search.EndScreen:
-		return t.endScreen(ctx)
+		return t.endScreen(ctx, step)
 	case search.ConfirmRun:
 		return t.confirmRun(ctx)
 	case search.ConfirmOpen:

@@ -369,9 +369,9 @@ func TestTuneVoidComparison(t *testing.T) {
 func TestTuneBundle(t *testing.T) {
 	m, tu := newMeadow(t, 5)
 	m.sigma = 0.02
-	m.effects = map[string]float64{"a=1": 0.006, "b=1": 0.006, "c=1": 0.006}
+	m.effects = map[string]float64{"a=1": 0.006, "b=1": 0.006}
 	m.finds = func(map[string]bool) []iikanji.Finding {
-		return []iikanji.Finding{turn("WEB102", "a", "1", 1), turn("WEB103", "b", "1", 1), turn("WEB104", "c", "1", 1)}
+		return []iikanji.Finding{turn("WEB102", "a", "1", 1), turn("WEB103", "b", "1", 1)}
 	}
 	out, err := tu.Tune(t.Context())
 	if err != nil {
