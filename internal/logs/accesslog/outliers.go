@@ -45,22 +45,6 @@ func isSlug(text []byte) bool {
 	return bytes.IndexByte(text, '-') > 0 && maskOf(text)&^(cLower|cDigit|cDash) == 0
 }
 
-// blends reports whether a common word is a value all the same: it is at a position
-// below a word, it has no routes of its own, and its times are those of the names where
-// the times of this log's routes differ.
-func (s *siblings) blends(c *branch, ref reference) bool {
-	if s.depth == 0 || s.parent.shape.kind != literal || ref.times == 0 || len(c.children) > 0 || reservedWords[string(c.shape.text)] && !weakReserved[string(c.shape.text)] {
-		return false
-	}
-	rel := s.main()
-	center, ok := s.center(rel, timeMoments)
-	m := c.momentsOf(rel, timeMoments)
-	if !ok || m.n < minOutlier || len(c.shares(s.recurrent)) != 1 {
-		return false
-	}
-	return math.Abs(m.mean()-center) < max(0.15, 2*math.Sqrt(m.variance()/float64(m.n)))
-}
-
 // concentrated reports whether all requests below a name are for one path that no
 // other name has, while the requests of the others divide among many: "/status/live"
 // beside folders of files.
@@ -151,16 +135,6 @@ func (s *siblings) elsewhere(out map[*branch]bool, rel relative) {
 			out[v.b] = true
 		}
 	}
-}
-
-// includes reports whether a reserved word is a value too: it has several
-// routes below it, and its requests divide among them as those of the names.
-func (s *siblings) includes(c *branch) bool {
-	shares := c.shares(s.recurrent)
-	if s.belowCollection() && weakReserved[string(c.shape.text)] && cosine(shares, s.bulk) > 0.85 {
-		return true
-	}
-	return c.user || len(shares) > 1 && len(c.children) > 0 && cosine(shares, s.bulk) > 0.85
 }
 
 // center is the median of the names' means; ok is false if they vary too much
