@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/proof/selftest"
 )
 
@@ -29,5 +35,51 @@ func TestExceededLimits(t *testing.T) {
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+}
+
+// figuresShape is a block of figures without the figures: its headings and list, and of each
+// row of a table the first cell and the number of cells.
+func figuresShape(block string) (shape []string) {
+	for line := range strings.Lines(block) {
+		switch line = strings.TrimSpace(line); {
+		case strings.HasPrefix(line, "#"), strings.HasPrefix(line, "- "), strings.HasPrefix(line, "<!--"):
+			shape = append(shape, line)
+		case strings.HasPrefix(line, "|"):
+			cells := strings.Split(strings.Trim(line, "|"), "|")
+			shape = append(shape, fmt.Sprintf("%s, %d cells", strings.TrimSpace(cells[0]), len(cells)))
+		}
+	}
+	return shape
+}
+
+// TestMethodFigures: the figures of docs/method.md have the shape of what the command prints,
+// so that each table there is one that it printed, with every world and goal of today.
+func TestMethodFigures(t *testing.T) {
+	tier.Slow(t)
+	var out bytes.Buffer
+	e := &env{Stdout: &out, Stderr: &bytes.Buffer{}, Now: time.Now, Cols: 80}
+	c := &selftestCmd{Trials: 100, Searches: 1, Full: true, Scale: 0.001, Seed: 1, Markdown: true}
+	_ = c.Run(t.Context(), e) // few trials miss goals
+	page, err := os.ReadFile("../../docs/method.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), figuresBegin)
+	block, _, found := strings.Cut(block, figuresEnd)
+	if !found {
+		t.Fatalf("docs/method.md has no lines %s and %s", figuresBegin, figuresEnd)
+	}
+	want, got := figuresShape(out.String()), figuresShape(figuresBegin+block+figuresEnd)
+	if len(want) < 100 {
+		t.Fatalf("the command printed %d lines of figures: %s", len(want), out.String())
+	}
+	for i, line := range want {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("figures of docs/method.md: %q, the command prints %q; print them again with that command", append(slices.Clone(got), "")[min(i, len(got))], line)
+		}
+	}
+	if len(got) > len(want) {
+		t.Errorf("docs/method.md has further figures: %q", got[len(want)])
 	}
 }

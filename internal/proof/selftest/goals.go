@@ -56,7 +56,7 @@ func MeasureAll(ctx context.Context, seed uint64, scale float64, tell Teller) (F
 	return Full{m.goals, m.rows, m.pairs}, nil
 }
 
-func (m *measurement) times(n int) int { return max(10, int(m.scale*float64(n))) }
+func (m *measurement) times(n int) int { return max(3, int(m.scale*float64(n))) }
 
 // percent is a share with its interval.
 func (s Share) percent() string {
