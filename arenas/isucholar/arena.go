@@ -48,7 +48,7 @@ var services = []arena.Service{
 	},
 	{
 		Name: "app", Role: iikanji.RoleApp, Engine: iikanji.EngineGo,
-		Source: "go", Env: appEnv, Programs: []string{"zip", "cp", "mkdir", "rm"},
+		Source: "go", Env: appEnv, Load: "sql/load.sh", Programs: []string{"mariadb", "zip", "cp", "mkdir", "rm"},
 	},
 	{
 		Name: "nginx", Role: iikanji.RoleWeb, Engine: iikanji.EngineNginx,
