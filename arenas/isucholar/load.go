@@ -184,7 +184,7 @@ func (ct *contest) openCourse(ctx context.Context, slot int) bool {
 		}
 		return nil
 	}
-	if ct.insist(ctx, true, create, func() {}) != nil {
+	if ct.insist(ctx, true, create, func() { ct.lostCourse = true }) != nil {
 		return false
 	}
 	ct.s.Go("course", func(ctx context.Context) { ct.courseLoop(ctx, c) })

@@ -209,8 +209,10 @@ func (ct *contest) registerMore(ctx context.Context, st *student) {
 		}
 		return nil
 	}, func() {
+		st.unsure = true
 		for _, c := range taken {
 			c.pending--
+			c.lost()
 			st.drop(c)
 		}
 	})

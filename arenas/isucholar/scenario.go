@@ -62,6 +62,8 @@ type contest struct {
 	finished int // courses
 	exports  int
 	open     []unfinished
+	// lostCourse is set when it is not known whether the target has created a course.
+	lostCourse bool
 }
 
 // newContest returns a run on initial data.
@@ -94,7 +96,7 @@ func (ct *contest) begin(s scenario.Session) {
 	ct.s, ct.plan = s, newPlan(s, ct.data)
 	ct.students, ct.courses, ct.waiting, ct.open = nil, nil, nil, nil
 	ct.byID, ct.teachers = map[string]*course{}, map[string]*teacherSession{}
-	ct.pairs, ct.grown, ct.finished, ct.exports = 0, 0, 0, 0
+	ct.pairs, ct.grown, ct.finished, ct.exports, ct.lostCourse = 0, 0, 0, 0, false
 }
 
 // span converts a time of the rules to the speed of the run.

@@ -82,8 +82,11 @@ func (ct *contest) finalGrades(ctx context.Context, st *student, all *gradeSumma
 			all.known = all.known && !c.unsure
 		}
 	})
-	want, summary := st.wantedGrades(), st.wantedSummary(ct.students)
+	want, summary, unsure := st.wantedGrades(), st.wantedSummary(ct.students), st.unsure
 	ct.mu.Unlock()
+	if unsure {
+		return nil
+	}
 	g, err := st.grades(ctx)
 	if err == nil {
 		err = g.checkCourses(want, true)
@@ -110,7 +113,7 @@ func (ct *contest) finalNotices(ctx context.Context, st *student) error {
 func (ct *contest) finalCourses(ctx context.Context) error {
 	ct.mu.Lock()
 	all := append([]Course(nil), ct.data.Courses...)
-	unsure := len(ct.students) == 0
+	unsure := len(ct.students) == 0 || ct.lostCourse
 	for _, c := range ct.courses {
 		all = append(all, c.Course)
 		unsure = unsure || c.unsure

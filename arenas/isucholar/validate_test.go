@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -54,21 +55,23 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		t.Run(check, func(t *testing.T) {
-			t.Parallel()
-			run := runSpoiled(t, spoil)
-			for _, f := range run.Faults {
-				if f.Check == check {
+			// On a busy machine a run may be void, or end before a course does: then it proves nothing.
+			for load := leastLoad; ; load *= 2 {
+				run := runSpoiled(t, load, spoil)
+				if caught := slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check }); caught && run.Outcome == iikanji.Failed {
 					return
 				}
+				if load > mostLoad || run.Outcome != iikanji.Void && gauge(t, run, "courses finished") > 0 {
+					t.Fatalf("the run %s: %v %+v; want a fault of check %s", run.Outcome, run.Reasons, run.Faults, check)
+				}
 			}
-			t.Errorf("the run %s: %v %+v; want a fault of check %s", run.Outcome, run.Reasons, run.Faults, check)
 		})
 	}
 }
 
 // runSpoiled runs the benchmarker against a perfect app whose answers are spoiled after the
 // load.
-func runSpoiled(t *testing.T, spoil func(path string, v any)) *iikanji.Run {
+func runSpoiled(t *testing.T, load time.Duration, spoil func(path string, v any)) *iikanji.Run {
 	t.Helper()
 	ct, app := perfectContest(t)
 	var after atomic.Bool
@@ -91,13 +94,10 @@ func runSpoiled(t *testing.T, spoil func(path string, v any)) *iikanji.Run {
 		json.NewEncoder(w).Encode(v)
 	}))
 	defer server.Close()
-	run, err := bench.Run(t.Context(), ct, bench.Options{URL: server.URL, Seed: 1, Load: 4 * time.Second,
+	run, err := bench.Run(t.Context(), ct, bench.Options{URL: server.URL, Seed: 1, Load: load,
 		OnPhase: func(p scenario.Phase, begins bool) { after.Store(p == scenario.Validate && begins) }})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if run.Outcome != iikanji.Failed {
-		t.Errorf("the run %s", run.Outcome)
 	}
 	return run
 }
