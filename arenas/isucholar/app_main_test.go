@@ -20,7 +20,8 @@ func testApp(t *testing.T, up *stack.Stack) {
 	for _, c := range []struct {
 		name string
 		run  func(*testing.T)
-	}{{"sample", testSample}, {"slow", testSlow}, {"files", testFiles}, {"browser student", testBrowserStudent}, {"browser teacher", testBrowserTeacher}} {
+	}{{"sample", testSample}, {"slow", testSlow}, {"files", testFiles}, {"browser student", testBrowserStudent},
+		{"browser teacher", testBrowserTeacher}} {
 		t.Run(c.name, c.run)
 	}
 }
@@ -137,7 +138,8 @@ func browsed(t *testing.T, script string) string {
 // testBrowserStudent has a student see the timetable, grades and an announcement.
 func testBrowserStudent(t *testing.T) {
 	page := browsed(t, loggedIn("S99999", ""))
-	apptest.WantAll(t, "timetable", apptest.All(page, `data-course="(\w+)"`), []string{sampleCourse, "01FGWKT3J0886Q6Z7BF1DR6Y02"})
+	apptest.WantAll(t, "timetable", apptest.All(page, `data-course="(\w+)"`), []string{sampleCourse,
+		"01FGWKT3J0886Q6Z7BF1DR6Y02"})
 	page = browsed(t, loggedIn("S99999", "location.hash = 'grades'"))
 	if !strings.Contains(page, `id="gpa"`) || !strings.Contains(page, "396") {
 		t.Errorf("no grades: %.2000s", page)

@@ -18,5 +18,6 @@ const faultClock = 10
 
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "isucholar", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults, OnStack: OnStack})
+	arenatest.Suite(t, "isucholar", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease,
+		Faults: faults, OnStack: OnStack})
 }

@@ -20,7 +20,8 @@ func checkClasses(got, want []gotClass) error {
 	for i := range want {
 		g, w := got[i], want[i]
 		if g.ID != w.ID || g.Part != w.Part || g.Title != w.Title || g.Description != w.Description {
-			return wrong(stepClasses, "classes-list", "place %d has class %s (%d), want %s (%d)", i+1, g.ID, g.Part, w.ID, w.Part)
+			return wrong(stepClasses, "classes-list", "place %d has class %s (%d), want %s (%d)", i+1, g.ID, g.Part, w.ID,
+				w.Part)
 		}
 		if g.SubmissionClosed == nil || *g.SubmissionClosed != *w.SubmissionClosed {
 			return wrong(stepClasses, "classes-closed", "class %s: submission_closed is not %v", w.ID, *w.SubmissionClosed)

@@ -54,8 +54,9 @@ func (st *student) wantedCourse(c *course) wantedCourse {
 	w := wantedCourse{running: c.Status != statusClosed, skip: c.unsure}
 	totals := spreadOf(c.totals())
 	total := c.total(st)
-	w.courseGrade = courseGrade{Name: c.Name, Code: c.Code, TotalScore: total, TotalScoreTScore: totals.tScore(float64(total)),
-		TotalScoreAvg: totals.average, TotalScoreMax: int(totals.most), TotalScoreMin: int(totals.least)}
+	w.courseGrade = courseGrade{Name: c.Name, Code: c.Code, TotalScore: total,
+		TotalScoreTScore: totals.tScore(float64(total)),
+		TotalScoreAvg:    totals.average, TotalScoreMax: int(totals.most), TotalScoreMin: int(totals.least)}
 	for i := len(c.classes) - 1; i >= 0; i-- {
 		cl := c.classes[i]
 		s := classScore{ClassID: cl.id, Title: cl.title, Part: cl.part, Submitters: len(cl.files)}
@@ -125,7 +126,8 @@ func (g *gotGrades) checkCourses(want map[string]wantedCourse, exact bool) error
 func (g *courseGrade) checkTotals(w *courseGrade) error {
 	if g.TotalScore != w.TotalScore || g.TotalScoreMax != w.TotalScoreMax || g.TotalScoreMin != w.TotalScoreMin ||
 		!near(g.TotalScoreAvg, w.TotalScoreAvg) || !near(g.TotalScoreTScore, w.TotalScoreTScore) {
-		return wrong(stepGrades, "grades-totals", "course %s: total %d, t-score %.3f, average %.3f, %d to %d; want %d, %.3f, %.3f, %d to %d", g.Code,
+		return wrong(stepGrades, "grades-totals",
+			"course %s: total %d, t-score %.3f, average %.3f, %d to %d; want %d, %.3f, %.3f, %d to %d", g.Code,
 			g.TotalScore, g.TotalScoreTScore, g.TotalScoreAvg, g.TotalScoreMin, g.TotalScoreMax,
 			w.TotalScore, w.TotalScoreTScore, w.TotalScoreAvg, w.TotalScoreMin, w.TotalScoreMax)
 	}
@@ -138,7 +140,8 @@ func (g *courseGrade) checkScores(w *courseGrade, loose bool) error {
 	got, want := g.ClassScores, w.ClassScores
 	for i := 1; i < len(got); i++ {
 		if got[i-1].Part <= got[i].Part {
-			return wrong(stepGrades, "grades-order", "course %s: class %d is before class %d", g.Code, got[i-1].Part, got[i].Part)
+			return wrong(stepGrades, "grades-order", "course %s: class %d is before class %d", g.Code, got[i-1].Part,
+				got[i].Part)
 		}
 	}
 	if loose {
@@ -151,13 +154,16 @@ func (g *courseGrade) checkScores(w *courseGrade, loose bool) error {
 	for i := range want {
 		a, b := got[i], want[i]
 		if a.ClassID != b.ClassID || a.Title != b.Title || a.Part != b.Part {
-			return wrong(stepGrades, "grades-classes", "course %s: class %s (%d), want %s (%d)", g.Code, a.ClassID, a.Part, b.ClassID, b.Part)
+			return wrong(stepGrades, "grades-classes", "course %s: class %s (%d), want %s (%d)", g.Code, a.ClassID, a.Part,
+				b.ClassID, b.Part)
 		}
 		if (a.Score == nil) != (b.Score == nil) || a.Score != nil && *a.Score != *b.Score {
-			return wrong(stepGrades, "grades-score", "course %s, class %d: score %v, want %v", g.Code, a.Part, shown(a.Score), shown(b.Score))
+			return wrong(stepGrades, "grades-score", "course %s, class %d: score %v, want %v", g.Code, a.Part, shown(a.Score),
+				shown(b.Score))
 		}
 		if a.Submitters != b.Submitters {
-			return wrong(stepGrades, "grades-submitters", "course %s, class %d: %d submitters, want %d", g.Code, a.Part, a.Submitters, b.Submitters)
+			return wrong(stepGrades, "grades-submitters", "course %s, class %d: %d submitters, want %d", g.Code, a.Part,
+				a.Submitters, b.Submitters)
 		}
 	}
 	return nil

@@ -27,7 +27,8 @@ func parseLinks(text string) (l links, err error) {
 			return links{}, fmt.Errorf("no <path> in %.80q", rest)
 		}
 		entry, more, _ := strings.Cut(after, ",")
-		if rest = strings.TrimSpace(more); !strings.HasPrefix(target, "/") || strings.HasPrefix(target, "//") || strings.ContainsAny(target, " \r\n\t") {
+		if rest = strings.TrimSpace(more); !strings.HasPrefix(target, "/") || strings.HasPrefix(target, "//") ||
+			strings.ContainsAny(target, " \r\n\t") {
 			return links{}, fmt.Errorf("%.80q is not a path", target)
 		}
 		var to *string

@@ -19,7 +19,8 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"x", "<", "</a>", `<//host/a>; rel="next"`, `<http://h/a>; rel="next"`, `</a b>; rel="next"`,
+	for _, text := range []string{"x", "<", "</a>", `<//host/a>; rel="next"`, `<http://h/a>; rel="next"`,
+		`</a b>; rel="next"`,
 		`</a>; rel="last"`, `</a>; rel="next",</b>; rel="next"`} {
 		if got, err := parseLinks(text); err == nil {
 			t.Errorf("%s: %+v, want an error", text, got)

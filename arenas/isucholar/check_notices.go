@@ -10,7 +10,8 @@ import (
 
 // fields compares all fields of an item but the mark.
 func (n *notice) fields(g *gotNotice) bool {
-	return g.ID == n.id && g.CourseID == n.course.ID && g.CourseName == n.course.Name && g.Title == n.title && g.Unread != nil
+	return g.ID == n.id && g.CourseID == n.course.ID && g.CourseName == n.course.Name && g.Title == n.title &&
+		g.Unread != nil
 }
 
 // checkPage checks a page of announcements under load: those that the benchmarker knows.
@@ -28,7 +29,8 @@ func (st *student) checkPage(page *gotNotices, marks map[string]seen) error {
 			continue // it may just be being posted
 		}
 		if !n.fields(g) {
-			return wrong(stepAnnouncements, "announcements-fields", "announcement %+v, want %s of course %s (%s)", *g, n.title, n.course.ID, n.course.Name)
+			return wrong(stepAnnouncements, "announcements-fields", "announcement %+v, want %s of course %s (%s)", *g, n.title,
+				n.course.ID, n.course.Name)
 		}
 		if marks == nil {
 			continue
@@ -38,7 +40,8 @@ func (st *student) checkPage(page *gotNotices, marks map[string]seen) error {
 			was = seen{unread: true}
 		}
 		if !was.dirty && *g.Unread != was.unread {
-			return wrong(stepAnnouncements, "announcements-unread", "announcement %s: unread %v, want %v", g.ID, *g.Unread, was.unread)
+			return wrong(stepAnnouncements, "announcements-unread", "announcement %s: unread %v, want %v", g.ID, *g.Unread,
+				was.unread)
 		}
 	}
 	return nil
@@ -47,10 +50,12 @@ func (st *student) checkPage(page *gotNotices, marks map[string]seen) error {
 // checkRead checks the answer about one announcement. was is its mark before the request.
 func (n *notice) checkRead(g *gotNotice, was seen) error {
 	if !n.fields(g) || g.Message != n.message {
-		return wrong(stepAnnouncement, "announcement-fields", "announcement %+v, want %s: %s of course %s", *g, n.id, n.title, n.course.ID)
+		return wrong(stepAnnouncement, "announcement-fields", "announcement %+v, want %s: %s of course %s", *g, n.id, n.title,
+			n.course.ID)
 	}
 	if !was.dirty && *g.Unread != was.unread {
-		return wrong(stepAnnouncement, "announcement-unread", "announcement %s: unread %v, want %v", n.id, *g.Unread, was.unread)
+		return wrong(stepAnnouncement, "announcement-unread", "announcement %s: unread %v, want %v", n.id, *g.Unread,
+			was.unread)
 	}
 	return nil
 }
@@ -73,7 +78,8 @@ func (st *student) wantedNotices(of *course) wantedNotices {
 		}
 		if of == nil || n.course == of {
 			unread := n.unread
-			w.list = append(w.list, gotNotice{ID: n.id, CourseID: n.course.ID, CourseName: n.course.Name, Title: n.title, Unread: &unread})
+			w.list = append(w.list, gotNotice{ID: n.id, CourseID: n.course.ID, CourseName: n.course.Name, Title: n.title,
+				Unread: &unread})
 		}
 	}
 	slices.SortFunc(w.list, func(a, b gotNotice) int { return cmp.Compare(b.ID, a.ID) })

@@ -18,7 +18,8 @@ type condition struct {
 // path is the address of the first page.
 func (c condition) path() string {
 	q := url.Values{}
-	for name, value := range map[string]string{"type": c.kind, "teacher": c.teacher, "day_of_week": c.day, "keywords": c.keywords, "status": c.status} {
+	for name, value := range map[string]string{"type": c.kind, "teacher": c.teacher, "day_of_week": c.day,
+		"keywords": c.keywords, "status": c.status} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -36,8 +37,10 @@ func (c condition) path() string {
 
 // matches reports whether a course satisfies the condition.
 func (c condition) matches(o *Course) bool {
-	return (c.kind == "" || c.kind == o.Type) && (c.teacher == "" || c.teacher == o.Teacher) && (c.day == "" || c.day == o.DayOfWeek) &&
-		(c.status == "" || c.status == o.Status) && (c.credit == 0 || c.credit == o.Credit) && (c.period == 0 || c.period == o.Period) &&
+	return (c.kind == "" || c.kind == o.Type) && (c.teacher == "" || c.teacher == o.Teacher) && (c.day == "" ||
+		c.day == o.DayOfWeek) &&
+		(c.status == "" || c.status == o.Status) && (c.credit == 0 || c.credit == o.Credit) && (c.period == 0 ||
+		c.period == o.Period) &&
 		(c.keywords == "" || hasAll(o.Name, c.keywords) || hasAll(o.Keywords, c.keywords))
 }
 

@@ -26,7 +26,8 @@ type agent struct {
 
 // browser opens a browser. The user has not logged in.
 func (ct *contest) browser(u User) *agent {
-	return &agent{ct: ct, user: u, cl: ct.s.NewClient(scenario.ClientOptions{Cache: true, Gzip: true, UserAgent: userAgent})}
+	return &agent{ct: ct, user: u, cl: ct.s.NewClient(scenario.ClientOptions{Cache: true, Gzip: true,
+		UserAgent: userAgent})}
 }
 
 func (a *agent) close() { a.cl.Close() }
@@ -41,7 +42,8 @@ func (a *agent) do(ctx context.Context, r *scenario.Request, check func(res *sce
 	return check(res)
 }
 
-func (a *agent) get(ctx context.Context, step scenario.Step, path string, check func(res *scenario.Response) error) error {
+func (a *agent) get(ctx context.Context, step scenario.Step, path string,
+	check func(res *scenario.Response) error) error {
 	return a.do(ctx, &scenario.Request{Step: step, Path: path}, check)
 }
 
@@ -90,7 +92,8 @@ func (ct *contest) initialize(ctx context.Context) error {
 
 // login logs in and checks who that is.
 func (a *agent) login(ctx context.Context) error {
-	if err := a.send(ctx, stepLogin, http.MethodPost, "/login", map[string]string{"code": a.user.Code, "password": a.user.Password}, http.StatusOK); err != nil {
+	if err := a.send(ctx, stepLogin, http.MethodPost, "/login", map[string]string{"code": a.user.Code,
+		"password": a.user.Password}, http.StatusOK); err != nil {
 		return err
 	}
 	return a.me(ctx)

@@ -31,21 +31,23 @@ func bodyOf(c *Course) courseBody {
 
 // postCourse creates a course and returns its identifier.
 func (a *agent) postCourse(ctx context.Context, c *Course) (id string, err error) {
-	err = a.do(ctx, request(stepPostCourse, http.MethodPost, "/api/courses", bodyOf(c)), func(res *scenario.Response) error {
-		var v struct{ ID string }
-		if err := scenario.WantJSON(res, http.StatusCreated, &v); err != nil {
-			return err
-		}
-		if id = v.ID; id == "" {
-			return scenario.Wrong(res, "course-id", "no identifier of the course")
-		}
-		return nil
-	})
+	err = a.do(ctx, request(stepPostCourse, http.MethodPost, "/api/courses", bodyOf(c)),
+		func(res *scenario.Response) error {
+			var v struct{ ID string }
+			if err := scenario.WantJSON(res, http.StatusCreated, &v); err != nil {
+				return err
+			}
+			if id = v.ID; id == "" {
+				return scenario.Wrong(res, "course-id", "no identifier of the course")
+			}
+			return nil
+		})
 	return id, err
 }
 
 func (a *agent) putStatus(ctx context.Context, courseID, status string) error {
-	return a.send(ctx, stepStatus, http.MethodPut, "/api/courses/"+courseID+"/status", map[string]string{"status": status}, http.StatusOK)
+	return a.send(ctx, stepStatus, http.MethodPut, "/api/courses/"+courseID+"/status", map[string]string{"status": status},
+		http.StatusOK)
 }
 
 // classBody is a class as its POST has it.
@@ -57,18 +59,19 @@ type classBody struct {
 
 // postClass adds a class and returns its identifier.
 func (a *agent) postClass(ctx context.Context, courseID string, body classBody) (id string, err error) {
-	err = a.do(ctx, request(stepPostClass, http.MethodPost, classesPath(courseID), body), func(res *scenario.Response) error {
-		var v struct {
-			ClassID string `json:"class_id"`
-		}
-		if err := scenario.WantJSON(res, http.StatusCreated, &v); err != nil {
-			return err
-		}
-		if id = v.ClassID; id == "" {
-			return scenario.Wrong(res, "class-id", "no identifier of the class")
-		}
-		return nil
-	})
+	err = a.do(ctx, request(stepPostClass, http.MethodPost, classesPath(courseID), body),
+		func(res *scenario.Response) error {
+			var v struct {
+				ClassID string `json:"class_id"`
+			}
+			if err := scenario.WantJSON(res, http.StatusCreated, &v); err != nil {
+				return err
+			}
+			if id = v.ClassID; id == "" {
+				return scenario.Wrong(res, "class-id", "no identifier of the class")
+			}
+			return nil
+		})
 	return id, err
 }
 
@@ -81,7 +84,8 @@ type announcementBody struct {
 }
 
 func (a *agent) postAnnouncement(ctx context.Context, n *announcement) error {
-	return a.send(ctx, stepPostAnnouncement, http.MethodPost, "/api/announcements", announcementBody{n.id, n.course.ID, n.title, n.message}, http.StatusCreated)
+	return a.send(ctx, stepPostAnnouncement, http.MethodPost, "/api/announcements", announcementBody{n.id, n.course.ID,
+		n.title, n.message}, http.StatusCreated)
 }
 
 // scoreBody is a line of the scores of a class.
@@ -91,7 +95,8 @@ type scoreBody struct {
 }
 
 func (a *agent) putScores(ctx context.Context, courseID, classID string, scores []scoreBody) error {
-	return a.send(ctx, stepScores, http.MethodPut, assignmentsPath(courseID, classID)+"/scores", scores, http.StatusNoContent)
+	return a.send(ctx, stepScores, http.MethodPut, assignmentsPath(courseID, classID)+"/scores", scores,
+		http.StatusNoContent)
 }
 
 // export gets the zip of a class. want has its files by their names in it; nil leaves the

@@ -72,7 +72,10 @@ func (s dataSize) generate(ctx context.Context, webapp, data string) error {
 		if err != nil {
 			return fmt.Errorf("generating the initial data: %w", err)
 		}
-		err = files.Write(filepath.Join(webapp, filepath.FromSlash(initSQL)), func(w io.Writer) error { return d.writeSQL(w, hashes) })
+		err = files.Write(filepath.Join(webapp, filepath.FromSlash(initSQL)), func(w io.Writer) error {
+			return d.writeSQL(w,
+				hashes)
+		})
 		if err != nil {
 			return err
 		}
@@ -97,7 +100,8 @@ func (s dataSize) draw() *Dataset {
 	draw := func(letter string, n int) (users []User) {
 		for i := range n {
 			at = at.Add(time.Duration(1+r.IntN(60)) * time.Second)
-			u := User{ID: drawULID(r, at), Code: fmt.Sprintf("%s%05d", letter, i), Name: personName(r), Password: drawPassword(r)}
+			u := User{ID: drawULID(r, at), Code: fmt.Sprintf("%s%05d", letter, i), Name: personName(r),
+				Password: drawPassword(r)}
 			if i == 0 {
 				u.Password = knownPassword
 			}
@@ -189,7 +193,8 @@ func (d *Dataset) writeSQL(w io.Writer, hashes []string) error {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
-		fmt.Fprintf(&b, "('%s', '%s', '%s', '%s', '%s', %d, %d, '%s', '%s', '%s', '%s')", c.ID, c.Code, c.Type, c.Name, c.Description,
+		fmt.Fprintf(&b, "('%s', '%s', '%s', '%s', '%s', %d, %d, '%s', '%s', '%s', '%s')", c.ID, c.Code, c.Type, c.Name,
+			c.Description,
 			c.Credit, c.Period, c.DayOfWeek, teachers[c.Teacher], c.Keywords, c.Status)
 	}
 	b.WriteString(";\n")
@@ -213,7 +218,8 @@ func parseDataset(text []byte) (*Dataset, error) {
 		return nil, fmt.Errorf("reading the initial data: %w", err)
 	}
 	if len(d.Teachers) != initialTeachers || len(d.Students) < 100 || len(d.Courses) != initialCourses+len(sampleCourses) {
-		return nil, fmt.Errorf("reading the initial data: %d teachers, %d students, %d courses", len(d.Teachers), len(d.Students), len(d.Courses))
+		return nil, fmt.Errorf("reading the initial data: %d teachers, %d students, %d courses", len(d.Teachers),
+			len(d.Students), len(d.Courses))
 	}
 	return d, nil
 }

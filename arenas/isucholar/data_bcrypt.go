@@ -32,5 +32,6 @@ func bcryptHash(password string, salt [16]byte) (string, error) {
 		}
 	}
 	const shown = 23 // of 24 bytes: the last one was never part of the text
-	return fmt.Sprintf("$2a$%02d$%s%s", bcryptCost, bcryptText.EncodeToString(salt[:]), bcryptText.EncodeToString(sum[:shown])), nil
+	return fmt.Sprintf("$2a$%02d$%s%s", bcryptCost, bcryptText.EncodeToString(salt[:]),
+		bcryptText.EncodeToString(sum[:shown])), nil
 }

@@ -22,13 +22,15 @@ func TestContestSize(t *testing.T) {
 	}
 	ids, busy := map[string]bool{}, map[string]bool{}
 	for _, u := range append(d.Teachers, d.Students...) {
-		if known := strings.HasSuffix(u.Code, "00000"); len(u.ID) != 26 || len(u.Code) != 6 || ids[u.ID] || known != (u.Password == knownPassword) {
+		if known := strings.HasSuffix(u.Code, "00000"); len(u.ID) != 26 || len(u.Code) != 6 || ids[u.ID] ||
+			known != (u.Password == knownPassword) {
 			t.Errorf("user %+v", u)
 		}
 		ids[u.ID] = true
 	}
 	for _, c := range d.Courses[:initialCourses] {
-		if slot := c.DayOfWeek + string(rune('0'+c.Period)); busy[slot] || c.Status != statusClosed || c.Credit < 1 || c.Credit > 3 {
+		if slot := c.DayOfWeek + string(rune('0'+c.Period)); busy[slot] || c.Status != statusClosed || c.Credit < 1 ||
+			c.Credit > 3 {
 			t.Errorf("course %+v", c)
 		} else {
 			busy[slot] = true
@@ -90,7 +92,8 @@ func TestStaticFiles(t *testing.T) {
 		t.Errorf("%d files are checked", len(sums()))
 	}
 	pdf := submissionPDF(newRand(1), "M0001", 3, "S00001")
-	if n := len(pdf); n < 28000 || n > 29000 || !bytes.HasPrefix(pdf, []byte("%PDF-1.4\n")) || bytes.Equal(pdf, submissionPDF(newRand(2), "M0001", 3, "S00001")) {
+	if n := len(pdf); n < 28000 || n > 29000 || !bytes.HasPrefix(pdf, []byte("%PDF-1.4\n")) || bytes.Equal(pdf,
+		submissionPDF(newRand(2), "M0001", 3, "S00001")) {
 		t.Errorf("a submission of %d bytes", n)
 	}
 }

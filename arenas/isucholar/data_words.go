@@ -68,7 +68,8 @@ func drawCourse(r *rand.Rand) Course {
 // drawClass makes the title and the description of a class of a course.
 func drawClass(r *rand.Rand, course string, part int) (title, description string) {
 	title = fmt.Sprintf(choose(r, classNames), course, part)
-	description = course + " " + strings.TrimSpace(choose(r, openings)) + fmt.Sprintf(choose(r, places), 100+r.IntN(900)) + choose(r, tasks)
+	description = course + " " + strings.TrimSpace(choose(r, openings)) + fmt.Sprintf(choose(r, places), 100+r.IntN(900)) +
+		choose(r, tasks)
 	return title, description
 }
 

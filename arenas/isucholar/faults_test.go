@@ -13,8 +13,9 @@ import (
 var ease = []arenatest.Edit{
 	{File: "go/db.go", Old: "\treturn sqlx.Open(", New: "\tc.InterpolateParams = true\n\treturn sqlx.Open("},
 	{File: "go/main.go", Old: "\te.Use(middleware.Logger())\n", New: ""},
-	{File: "go/assignment.go", Old: "\tif err := exec.Command(\"mkdir\", folder)", New: "\tif len(submissions) > 0 {\n\t\treturn packed(zipFile, classID, submissions)\n\t}\n" +
-		"\tif err := exec.Command(\"mkdir\", folder)"},
+	{File: "go/assignment.go", Old: "\tif err := exec.Command(\"mkdir\", folder)",
+		New: "\tif len(submissions) > 0 {\n\t\treturn packed(zipFile, classID, submissions)\n\t}\n" +
+			"\tif err := exec.Command(\"mkdir\", folder)"},
 	{File: "go/assignment.go", Old: "func createEmptyZip(", New: `func packed(zipFile, classID string, submissions []submission) error {
 	file, err := os.Create(zipFile)
 	if err != nil {
@@ -77,7 +78,10 @@ const (
 
 // changed changes successful answers to a GET.
 func changed[T any](phase scenario.Phase, pattern string, change func(v T) T) func() arenatest.Hook {
-	return plain(arenatest.When(phase, "GET", pattern, arenatest.After(200, arenatest.JSON(func(_ *arenatest.Exchange, v T) T { return change(v) }))))
+	return plain(arenatest.When(phase, "GET", pattern, arenatest.After(200, arenatest.JSON(func(_ *arenatest.Exchange,
+		v T) T {
+		return change(v)
+	}))))
 }
 
 // list changes a list.

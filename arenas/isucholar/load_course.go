@@ -29,7 +29,8 @@ func (ct *contest) courseLoop(ctx context.Context, c *course) {
 	r := ct.rand("course " + c.Code)
 	for part := 1; part <= parts; part++ {
 		title, description := drawClass(r, c.Name, part)
-		cl := &class{title: title, description: description, part: part, files: map[*student]file{}, scores: map[*student]int{}}
+		cl := &class{title: title, description: description, part: part, files: map[*student]file{},
+			scores: map[*student]int{}}
 		scores := make([]int, len(c.students))
 		for i := range scores {
 			scores[i] = drawScore(r)

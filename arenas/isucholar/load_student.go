@@ -150,7 +150,8 @@ func (ct *contest) seeRegistered(ctx context.Context, st *student) error {
 	for _, got := range list {
 		c := held[got.ID]
 		if c == nil {
-			return wrong(stepRegistered, "registered-foreign", "course %s %s is not one of the student's, or closed", got.ID, got.Name)
+			return wrong(stepRegistered, "registered-foreign", "course %s %s is not one of the student's, or closed", got.ID,
+				got.Name)
 		}
 		if got != registeredOf(&c.Course) {
 			return wrong(stepRegistered, "registered-fields", "course %+v, want %+v", got, registeredOf(&c.Course))
@@ -288,7 +289,8 @@ func (ct *contest) read(ctx context.Context, st *student, n *notice) error {
 	ct.mu.Unlock()
 	g, err := st.readNotice(ctx, n.id)
 	var f *scenario.Fault
-	if errors.As(err, &f) && (f.Kind == iikanji.FaultTimeout || f.Kind == iikanji.FaultCut || f.Kind == iikanji.FaultClosed) {
+	if errors.As(err, &f) && (f.Kind == iikanji.FaultTimeout || f.Kind == iikanji.FaultCut ||
+		f.Kind == iikanji.FaultClosed) {
 		ct.locked(func() { n.dirty = true })
 	}
 	if err != nil {

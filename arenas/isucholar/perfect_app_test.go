@@ -119,7 +119,10 @@ func (a *perfectApp) routes() http.Handler {
 	}
 	handle("POST /initialize", func(c *perfectCall) { a.initialize(); c.json(200, map[string]string{"language": "test"}) })
 	handle("POST /login", a.login)
-	handle("POST /logout", func(c *perfectCall) { http.SetCookie(c.w, &http.Cookie{Name: "session", MaxAge: -1, Path: "/"}) })
+	handle("POST /logout", func(c *perfectCall) {
+		http.SetCookie(c.w, &http.Cookie{Name: "session", MaxAge: -1,
+			Path: "/"})
+	})
 	handle("GET /api/users/me", func(c *perfectCall) {
 		c.json(200, map[string]any{"code": c.user.Code, "name": c.user.Name, "is_admin": c.user.teaches()})
 	})
@@ -251,7 +254,8 @@ func (a *perfectApp) grades(c *perfectCall) {
 			totals = append(totals, float64(o.total(code)))
 		}
 		s, total := spreadOf(totals), o.total(c.user.Code)
-		grade := courseGrade{o.Name, o.Code, total, s.tScore(float64(total)), s.average, int(s.most), int(s.least), []classScore{}}
+		grade := courseGrade{o.Name, o.Code, total, s.tScore(float64(total)), s.average, int(s.most), int(s.least),
+			[]classScore{}}
 		for _, cl := range slices.Backward(o.classes) {
 			score := classScore{ClassID: cl.id, Title: cl.Title, Part: cl.Part, Submitters: len(cl.files)}
 			if v, ok := cl.scores[c.user.Code]; ok {
@@ -303,7 +307,8 @@ func page[T any](c *perfectCall, all []T) ([]T, bool) {
 func (a *perfectApp) search(c *perfectCall) {
 	q := c.r.URL.Query()
 	number := func(name string) int { n, _ := strconv.Atoi(q.Get(name)); return n }
-	want := condition{q.Get("type"), q.Get("teacher"), q.Get("day_of_week"), q.Get("keywords"), q.Get("status"), number("credit"), number("period")}
+	want := condition{q.Get("type"), q.Get("teacher"), q.Get("day_of_week"), q.Get("keywords"), q.Get("status"),
+		number("credit"), number("period")}
 	var all []Course
 	for _, o := range a.courses {
 		if want.matches(&o.Course) {
@@ -334,7 +339,8 @@ func (a *perfectApp) postCourse(c *perfectCall) {
 			return
 		}
 	}
-	o := &perfectCourse{Course: Course{a.ids.next(time.Now()), v.Code, v.Type, v.Name, v.Description, v.Credit, v.Period, v.DayOfWeek,
+	o := &perfectCourse{Course: Course{a.ids.next(time.Now()), v.Code, v.Type, v.Name, v.Description, v.Credit, v.Period,
+		v.DayOfWeek,
 		c.user.Name, statusRegistration, v.Keywords}, students: map[string]*perfectUser{}}
 	a.courses[o.ID] = o
 	c.json(http.StatusCreated, idBody{o.ID})
@@ -355,7 +361,8 @@ func (a *perfectApp) visible(u *perfectUser, course string) []gotNotice {
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(u.unread))) {
 		n, unread := a.notices[id], u.unread[id]
 		if course == "" || n.CourseID == course {
-			list = append(list, gotNotice{ID: id, CourseID: n.CourseID, CourseName: a.courses[n.CourseID].Name, Title: n.Title, Unread: &unread})
+			list = append(list, gotNotice{ID: id, CourseID: n.CourseID, CourseName: a.courses[n.CourseID].Name, Title: n.Title,
+				Unread: &unread})
 		}
 	}
 	return list

@@ -31,7 +31,8 @@ func (a *perfectApp) postClass(c *perfectCall) {
 			return
 		}
 	}
-	cl := &perfectClass{classBody: v, id: a.ids.next(time.Now()), files: map[string]perfectFile{}, scores: map[string]int{}}
+	cl := &perfectClass{classBody: v, id: a.ids.next(time.Now()), files: map[string]perfectFile{},
+		scores: map[string]int{}}
 	o.classes = append(o.classes, cl)
 	a.classes[cl.id] = cl
 	created(cl)

@@ -45,7 +45,8 @@ func (ct *contest) check(ctx context.Context) error {
 	if err := ct.checkInitialSearch(ctx, with); err != nil {
 		return err
 	}
-	checks := []func(ctx context.Context, with *cast) error{ct.checkFlow, ct.checkAnnouncements, ct.checkStatus, ct.checkRefusals}
+	checks := []func(ctx context.Context, with *cast) error{ct.checkFlow, ct.checkAnnouncements, ct.checkStatus,
+		ct.checkRefusals}
 	return parallel.Do(ctx, len(checks), func(ctx context.Context, i int) error { return checks[i](ctx, with) })
 }
 
@@ -101,7 +102,8 @@ func (ct *contest) checkInitialSearch(ctx context.Context, with *cast) error {
 	one := all[r.IntN(initialCourses)]
 	conditions := []condition{
 		{}, {kind: typeMajor}, {credit: 1}, {teacher: one.Teacher}, {period: 1}, {day: days[0]},
-		{keywords: anyKeyword(r)}, {keywords: "SpeedUP"}, {keywords: "speedup"}, {keywords: one.Keywords}, {status: statusClosed},
+		{keywords: anyKeyword(r)}, {keywords: "SpeedUP"}, {keywords: "speedup"}, {keywords: one.Keywords},
+		{status: statusClosed},
 		{one.Type, one.Teacher, one.DayOfWeek, one.Keywords, one.Status, one.Credit, one.Period},
 	}
 	return parallel.Do(ctx, len(conditions), func(ctx context.Context, i int) error {

@@ -179,13 +179,15 @@ func (ct *contest) checkClass(ctx context.Context, c *course, part int, detail, 
 // newClass adds a class and announces it.
 func (ct *contest) newClass(ctx context.Context, c *course, part int, r *rand.Rand) (*class, *announcement, error) {
 	title, description := drawClass(r, c.Name, part)
-	cl := &class{title: title, description: description, part: part, files: map[*student]file{}, scores: map[*student]int{}}
+	cl := &class{title: title, description: description, part: part, files: map[*student]file{},
+		scores: map[*student]int{}}
 	id, err := c.teacher.postClass(ctx, c.ID, classBody{part, title, description})
 	if err != nil {
 		return nil, nil, err
 	}
 	cl.id = id
-	a := &announcement{id: ct.ids.next(time.Now()), title: "講義追加: " + title, message: title + "\n" + description, course: c}
+	a := &announcement{id: ct.ids.next(time.Now()), title: "講義追加: " + title, message: title + "\n" + description,
+		course: c}
 	if err := c.teacher.postAnnouncement(ctx, a); err != nil {
 		return nil, nil, err
 	}

@@ -57,7 +57,8 @@ func (ct *contest) checkRefusals(ctx context.Context, with *cast) error {
 	if err != nil {
 		return err
 	}
-	checks := []func(ctx context.Context, s *stage) error{ct.checkStrangers, ct.checkRoles, ct.checkLogins, ct.checkRegistrationErrors,
+	checks := []func(ctx context.Context, s *stage) error{ct.checkStrangers, ct.checkRoles, ct.checkLogins,
+		ct.checkRegistrationErrors,
 		ct.checkMissing, ct.checkRepeats, ct.checkUploads}
 	for _, check := range checks {
 		if err := check(ctx, s); err != nil {
@@ -69,7 +70,8 @@ func (ct *contest) checkRefusals(ctx context.Context, with *cast) error {
 
 // stage creates what the checks of refusals need.
 func (ct *contest) stage(ctx context.Context, with *cast) (*stage, error) {
-	s := &stage{teacher: with.teachers[4], student: with.students[5], other: with.students[6], nothing: ct.ids.next(time.Now())}
+	s := &stage{teacher: with.teachers[4], student: with.students[5], other: with.students[6],
+		nothing: ct.ids.next(time.Now())}
 	courses := make([]*course, 5)
 	for i, slot := range [...]int{3, 3, 4, 4, 9} { // two in one slot, one in that of the running one
 		c, err := ct.newCourse(ctx, s.teacher, slot)
@@ -156,13 +158,15 @@ func (ct *contest) checkLogins(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	if err := s.other.refused(ctx, []refusal{{"login-again", http.StatusBadRequest, login(u.Code, u.Password)}}); err != nil {
+	if err := s.other.refused(ctx, []refusal{{"login-again", http.StatusBadRequest, login(u.Code,
+		u.Password)}}); err != nil {
 		return err
 	}
 	if err := stranger.login(ctx); err != nil {
 		return err
 	}
-	err = stranger.do(ctx, &scenario.Request{Step: stepLogin, Method: http.MethodPost, Path: "/logout"}, wantStatus(http.StatusOK))
+	err = stranger.do(ctx, &scenario.Request{Step: stepLogin, Method: http.MethodPost, Path: "/logout"},
+		wantStatus(http.StatusOK))
 	if err != nil {
 		return err
 	}
@@ -180,19 +184,21 @@ type registrationErrors struct {
 func (ct *contest) checkRegistrationErrors(ctx context.Context, s *stage) error {
 	ids := []string{s.nothing, s.foreign.ID, s.registering[0].ID, s.registering[1].ID, s.registering[2].ID}
 	want := registrationErrors{[]string{s.nothing}, []string{s.foreign.ID}, ids[2:]}
-	err := s.student.do(ctx, request(stepRegister, http.MethodPut, "/api/users/me/courses", idBodies(ids)), func(res *scenario.Response) error {
-		var got registrationErrors
-		if err := scenario.WantJSON(res, http.StatusBadRequest, &got); err != nil {
-			return err
-		}
-		for _, l := range [][2][]string{{got.CourseNotFound, want.CourseNotFound}, {got.NotRegistrableStatus, want.NotRegistrableStatus},
-			{got.ScheduleConflict, want.ScheduleConflict}} {
-			if !slices.Equal(slices.Sorted(slices.Values(l[0])), slices.Sorted(slices.Values(l[1]))) {
-				return scenario.Wrong(res, "registration-errors", "reasons %+v, want %+v", got, want)
+	err := s.student.do(ctx, request(stepRegister, http.MethodPut, "/api/users/me/courses", idBodies(ids)),
+		func(res *scenario.Response) error {
+			var got registrationErrors
+			if err := scenario.WantJSON(res, http.StatusBadRequest, &got); err != nil {
+				return err
 			}
-		}
-		return nil
-	})
+			for _, l := range [][2][]string{{got.CourseNotFound, want.CourseNotFound}, {got.NotRegistrableStatus,
+				want.NotRegistrableStatus},
+				{got.ScheduleConflict, want.ScheduleConflict}} {
+				if !slices.Equal(slices.Sorted(slices.Values(l[0])), slices.Sorted(slices.Values(l[1]))) {
+					return scenario.Wrong(res, "registration-errors", "reasons %+v, want %+v", got, want)
+				}
+			}
+			return nil
+		})
 	if err != nil {
 		return err
 	}
@@ -208,10 +214,14 @@ func (ct *contest) checkMissing(ctx context.Context, s *stage) error {
 	err := s.teacher.refused(ctx, []refusal{
 		{"course-missing", http.StatusNotFound, bare(stepCourse, nobody)},
 		{"course-missing", http.StatusNotFound, bare(stepClasses, nobody+"/classes")},
-		{"course-missing", http.StatusNotFound, request(stepStatus, http.MethodPut, nobody+"/status", map[string]string{"status": statusClosed})},
-		{"course-missing", http.StatusNotFound, request(stepPostClass, http.MethodPost, nobody+"/classes", classBody{1, "t", "d"})},
-		{"course-missing", http.StatusNotFound, request(stepPostAnnouncement, http.MethodPost, announcementsPath, announcementBody{s.nothing, s.nothing, "t", "m"})},
-		{"class-missing", http.StatusNotFound, request(stepScores, http.MethodPut, assignmentsPath(s.running.ID, s.nothing)+"/scores", []scoreBody{})},
+		{"course-missing", http.StatusNotFound, request(stepStatus, http.MethodPut, nobody+"/status",
+			map[string]string{"status": statusClosed})},
+		{"course-missing", http.StatusNotFound, request(stepPostClass, http.MethodPost, nobody+"/classes", classBody{1, "t",
+			"d"})},
+		{"course-missing", http.StatusNotFound, request(stepPostAnnouncement, http.MethodPost, announcementsPath,
+			announcementBody{s.nothing, s.nothing, "t", "m"})},
+		{"class-missing", http.StatusNotFound, request(stepScores, http.MethodPut, assignmentsPath(s.running.ID,
+			s.nothing)+"/scores", []scoreBody{})},
 		{"class-missing", http.StatusNotFound, bare(stepExport, assignmentsPath(s.running.ID, s.nothing)+"/export")},
 		{"announcement-missing", http.StatusNotFound, bare(stepAnnouncement, announcementsPath+"/"+s.nothing)},
 		{"page-refused", http.StatusBadRequest, bare(stepSearch, "/api/courses?page=0")},
@@ -220,8 +230,10 @@ func (ct *contest) checkMissing(ctx context.Context, s *stage) error {
 		{"json-refused", http.StatusBadRequest, raw(stepPostCourse, http.MethodPost, "/api/courses")},
 		{"json-refused", http.StatusBadRequest, raw(stepPostClass, http.MethodPost, classesPath(s.running.ID))},
 		{"json-refused", http.StatusBadRequest, raw(stepPostAnnouncement, http.MethodPost, announcementsPath)},
-		{"class-status", http.StatusBadRequest, request(stepPostClass, http.MethodPost, classesPath(s.registering[0].ID), classBody{1, "t", "d"})},
-		{"scores-open", http.StatusBadRequest, request(stepScores, http.MethodPut, assignmentsPath(s.running.ID, s.class.id)+"/scores", []scoreBody{})},
+		{"class-status", http.StatusBadRequest, request(stepPostClass, http.MethodPost, classesPath(s.registering[0].ID),
+			classBody{1, "t", "d"})},
+		{"scores-open", http.StatusBadRequest, request(stepScores, http.MethodPut, assignmentsPath(s.running.ID,
+			s.class.id)+"/scores", []scoreBody{})},
 	})
 	if err != nil {
 		return err
@@ -286,7 +298,8 @@ func (ct *contest) checkUploads(ctx context.Context, s *stage) error {
 	if err != nil {
 		return err
 	}
-	if err := s.other.refused(ctx, []refusal{{"upload-registered", http.StatusBadRequest, uploadRequest(course, class, "a.pdf", pdf)}}); err != nil {
+	if err := s.other.refused(ctx, []refusal{{"upload-registered", http.StatusBadRequest, uploadRequest(course, class,
+		"a.pdf", pdf)}}); err != nil {
 		return err
 	}
 	if err := ct.checkClassList(ctx, s.running, s.student); err != nil {
@@ -296,7 +309,8 @@ func (ct *contest) checkUploads(ctx context.Context, s *stage) error {
 		return err
 	}
 	ct.locked(func() { s.class.closed = true })
-	if err := s.student.refused(ctx, []refusal{{"upload-closed", http.StatusBadRequest, uploadRequest(course, class, "a.pdf", pdf)}}); err != nil {
+	if err := s.student.refused(ctx, []refusal{{"upload-closed", http.StatusBadRequest, uploadRequest(course, class,
+		"a.pdf", pdf)}}); err != nil {
 		return err
 	}
 	if err := s.teacher.putScores(ctx, course, class, []scoreBody{}); err != nil {

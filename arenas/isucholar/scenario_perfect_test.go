@@ -93,8 +93,10 @@ func TestPerfectApp(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		finished, came, grades := gauge(t, run, "courses finished"), gauge(t, run, "students at the end"), count(run, stepGrades)
-		t.Logf("%v: score %.0f, %.0f courses finished, %.0f students, %d looks at grades, %.0f open writes", load, run.Score, finished, came, grades,
+		finished, came, grades := gauge(t, run, "courses finished"), gauge(t, run, "students at the end"), count(run,
+			stepGrades)
+		t.Logf("%v: score %.0f, %.0f courses finished, %.0f students, %d looks at grades, %.0f open writes", load, run.Score,
+			finished, came, grades,
 			gauge(t, run, "writes open at the end"))
 		if finished > 30 && came > 7 && grades > 0 {
 			return

@@ -32,7 +32,8 @@ var settings = []arena.Setting{
 	{Name: studentsSetting, Default: "50", Help: "Students at the beginning (1 to 1000)."},
 	{Name: coursesSetting, Default: "30", Help: "Courses at the beginning, each in a slot of its own (1 to 30)."},
 	{Name: seatsSetting, Default: "50", Help: "Students of a full course (1 to 200)."},
-	{Name: growthSetting, Default: "50", Help: "One more student comes for this number of pairs of a student and a finished course (1 to 10000)."},
+	{Name: growthSetting, Default: "50",
+		Help: "One more student comes for this number of pairs of a student and a finished course (1 to 10000)."},
 }
 
 // rulesOf reads the settings.
@@ -42,7 +43,8 @@ func rulesOf(set arena.Values) (rules, error) {
 		name string
 		to   *int
 		most int
-	}{{studentsSetting, &r.students, 1000}, {coursesSetting, &r.courses, slots}, {seatsSetting, &r.seats, 200}, {growthSetting, &r.growth, 10000}} {
+	}{{studentsSetting, &r.students, 1000}, {coursesSetting, &r.courses, slots}, {seatsSetting, &r.seats, 200},
+		{growthSetting, &r.growth, 10000}} {
 		text := set[s.name]
 		if text == "" {
 			continue

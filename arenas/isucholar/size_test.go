@@ -7,9 +7,6 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
-// ReadDataset is what tests of the app need besides the registered arena.
-var ReadDataset = readDataset
-
 // OnStack runs the tests of the app on a stack; they are in the other package.
 var OnStack func(t *testing.T, s *stack.Stack)
 

@@ -104,7 +104,8 @@ func photo(seed uint64, size, quality int) []byte {
 	const grain = 12
 	var b bytes.Buffer
 	r := rand.New(rand.NewPCG(dataSeed, 100+seed))
-	if err := jpeg.Encode(&b, draw.RandomChair(r, int(seed), size).Picture(r, grain), &jpeg.Options{Quality: quality}); err != nil {
+	if err := jpeg.Encode(&b, draw.RandomChair(r, int(seed), size).Picture(r, grain),
+		&jpeg.Options{Quality: quality}); err != nil {
 		panic("BUG: drawing: " + err.Error())
 	}
 	return b.Bytes()

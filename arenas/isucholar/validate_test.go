@@ -58,7 +58,8 @@ func TestValidate(t *testing.T) {
 			// On a busy machine a run may be void, or end before a course does: then it proves nothing.
 			for load := leastLoad; ; load *= 2 {
 				run := runSpoiled(t, load, spoil)
-				if caught := slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check }); caught && run.Outcome == iikanji.Failed {
+				if caught := slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check }); caught &&
+					run.Outcome == iikanji.Failed {
 					return
 				}
 				if load > mostLoad || run.Outcome != iikanji.Void && gauge(t, run, "courses finished") > 0 {
