@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -77,16 +78,16 @@ func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cachep
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	statements, problems, err := rewrite.Statements(ctx, c.Dir, patterns)
+	found, err := rewrite.Statements(ctx, c.Dir, patterns)
 	if err != nil {
 		return sqlcache.Plan{}, nil, err
 	}
-	for _, p := range problems {
+	for _, p := range found.Problems {
 		fmt.Fprintf(e.Stderr, "iikanji: %s is left out: %s\n", plain.Line(p.Package), plain.Line(p.Text))
 	}
 	var texts []string
 	var reasons []cacheplan.Reason
-	for _, s := range statements {
+	for _, s := range found.Statements {
 		if !s.Whole {
 			reasons = append(reasons, cacheplan.Reason{Text: s.Text, Why: "a part of the text is computed"})
 			continue
@@ -97,6 +98,11 @@ func (c *sqlcacheCmd) plan(ctx context.Context, e *env) (sqlcache.Plan, []cachep
 		texts = append(texts, s.Text)
 	}
 	plan, more, err := c.build(ctx, texts)
+	var loops []cacheplan.Loop
+	for _, l := range found.Loops {
+		loops = append(loops, cacheplan.Loop(l))
+	}
+	cacheplan.Link(&plan, loops)
 	return plan, append(reasons, more...), err
 }
 
@@ -224,7 +230,7 @@ func (c *sqlcacheCmd) print(e *env, a cachePlanAnswer) {
 			fmt.Fprintln(e.Stdout, "         rows that its ORDER BY does not tell apart may come in another order")
 		}
 		for _, p := range b.Parents {
-			fmt.Fprintf(e.Stdout, "         parent %s: %s of %s\n", p.Place, p.Column, plain.Cut(plain.Line(p.Text), 70))
+			fmt.Fprintf(e.Stdout, "         parent %s: %s of %s\n", p.Place, cmp.Or(p.Column, "any column"), plain.Cut(plain.Line(p.Text), 70))
 		}
 	}
 	for _, r := range a.Reasons {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // A Loop is a loop over the rows of one statement that sends another one for each.
@@ -92,7 +93,7 @@ func (l *loopFinder) note(loop ast.Stmt, parent *sqlcall.Call, args []ast.Expr, 
 		return
 	}
 	at := l.x.pass.Fset.Position(loop.Pos())
-	one := Loop{Parent: parent.Text.SQL, Child: l.child.Text.SQL, Place: fmt.Sprintf("%s:%d", at.Filename[strings.LastIndexByte(at.Filename, '/')+1:], at.Line)}
+	one := Loop{Parent: sentText(parent), Child: sentText(l.child), Place: fmt.Sprintf("%s:%d", at.Filename[strings.LastIndexByte(at.Filename, '/')+1:], at.Line)}
 	for _, a := range args {
 		if name := l.column(a); name != "" && (row == nil || l.root(a) == row || l.root(a) == nil) {
 			one.Column = name
@@ -100,6 +101,14 @@ func (l *loopFinder) note(loop ast.Stmt, parent *sqlcall.Call, args []ast.Expr, 
 		}
 	}
 	l.found = append(l.found, one)
+}
+
+// sentText is the text of a call as the database gets it.
+func sentText(c *sqlcall.Call) string {
+	if c.Named {
+		return sqltext.Positional(c.Text.SQL)
+	}
+	return c.Text.SQL
 }
 
 // filled is the statement whose rows fill the variable that a loop goes over.

@@ -34,6 +34,7 @@ type Result struct {
 	Hits []Hit `json:"hits"`
 	// Statements are those that the packages send, as far as their text is known.
 	Statements []Statement       `json:"-"`
+	Loops      []Loop            `json:"-"` // over the rows of one statement that send another one
 	Problems   []Problem         `json:"problems,omitempty"`
 	Functions  int               `json:"functions"`
 	Lines      int               `json:"lines"`

@@ -35,7 +35,7 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 	if levers == nil {
 		levers = All()
 	}
-	analyzers := []*analysis.Analyzer{sqlcall.Analyzer}
+	analyzers := []*analysis.Analyzer{sqlcall.Analyzer, loopAnalyzer}
 	codes := map[*analysis.Analyzer]string{}
 	for _, l := range levers {
 		a := l.Analyzer(f)
@@ -50,6 +50,8 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
 			res.Statements = append(res.Statements, statementsOf(act.Package, r)...)
+		case []Loop:
+			res.Loops = append(res.Loops, r...)
 		case []place:
 			for _, p := range r {
 				res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))

@@ -19,13 +19,9 @@ type Statement struct {
 }
 
 // Statements lists the texts that the packages of a module folder send, in the
-// order of the source. Packages with type errors are problems.
-func Statements(ctx context.Context, dir string, patterns []string) ([]Statement, []Problem, error) {
-	res, err := Run(ctx, dir, patterns, Facts{}, []*Lever{})
-	if err != nil {
-		return nil, nil, err
-	}
-	return res.Statements, res.Problems, nil
+// order of the source, and the loops that send them. Packages with type errors are problems.
+func Statements(ctx context.Context, dir string, patterns []string) (*Result, error) {
+	return Run(ctx, dir, patterns, Facts{}, []*Lever{})
 }
 
 func sortStatements(list []Statement) {

@@ -168,16 +168,27 @@ func (k *conn) readBatch(ctx context.Context, st *statement, args []driver.Named
 // childKeys are the keys to read: that of the child first, then those of the rows behind its
 // row in the parent's answer whose answers are not known. A key in doubt is left out.
 func (k *conn) childKeys(st *statement, b *batch, at *keyPlace, args []driver.NamedValue, binary bool) []*childKey {
-	own := k.childKey(st, args, binary)
+	following := at.following()
+	most := len(following) + 1
+	if most > at.most {
+		most = at.most
+	}
+	r := keyRoom{make([]childKey, 0, most), make([]dep, 0, most*usualDeps)}
+	keys := make([]*childKey, 0, most)
+	own := k.childKey(&r, st, args, binary)
 	if own == nil {
 		return nil
 	}
-	keys := []*childKey{own}
-	seen := map[plainKey]bool{}
+	keys = append(keys, own)
+	seen := make(map[plainKey]bool, most)
 	first, _ := plainOf(b.Kind, args[b.Key].Value)
 	seen[first] = true
 	at.last = at.row
-	for i, v := range at.following() {
+	room := make([]driver.NamedValue, most*len(args))
+	for i, v := range following {
+		if len(keys) == most {
+			break
+		}
 		at.last = at.row + 1 + i
 		p, ok := plainOf(b.Kind, v)
 		if !ok || seen[p] {
@@ -188,26 +199,35 @@ func (k *conn) childKeys(st *statement, b *batch, at *keyPlace, args []driver.Na
 		if !ok {
 			continue
 		}
-		more := append([]driver.NamedValue{}, args...)
+		more := room[:len(args):len(args)]
+		copy(more, args)
 		more[b.Key].Value = value
-		c := k.childKey(st, more, binary)
+		c := k.childKey(&r, st, more, binary)
 		if c == nil || k.kept(c.key, st, more) != nil {
 			continue
 		}
-		if keys = append(keys, c); len(keys) >= at.most {
-			break
-		}
+		keys, room = append(keys, c), room[len(args):]
 	}
 	return keys
 }
 
+// usualDeps is how many slots an answer by one key depends on.
+const usualDeps = 4
+
+// A keyRoom is memory for the keys of one batch.
+type keyRoom struct {
+	keys []childKey
+	deps []dep
+}
+
 // childKey is nil for a key whose answer could not be kept now.
-func (k *conn) childKey(st *statement, args []driver.NamedValue, binary bool) *childKey {
+func (k *conn) childKey(r *keyRoom, st *statement, args []driver.NamedValue, binary bool) *childKey {
 	sum, ok := k.cache.hash.arguments(st.hash, args)
 	if !ok {
 		return nil
 	}
-	deps, ok := st.readDeps(k.cache.plan, k.connector.space, args, make([]dep, 0, 6))
+	used := len(r.deps)
+	deps, ok := st.readDeps(k.cache.plan, k.connector.space, args, r.deps[used:used])
 	if !ok {
 		return nil
 	}
@@ -216,7 +236,16 @@ func (k *conn) childKey(st *statement, args []driver.NamedValue, binary bool) *c
 			return nil
 		}
 	}
-	return &childKey{args: args, key: entryKey{sum, k.connector.source, binary}, deps: deps}
+	c := childKey{args: args, key: entryKey{sum, k.connector.source, binary}, deps: deps}
+	if len(deps) <= cap(r.deps)-used { // they are in the room
+		r.deps = r.deps[:used+len(deps)]
+		c.deps = deps[:len(deps):len(deps)]
+	}
+	if len(r.keys) == cap(r.keys) { // of a key that is not read after all
+		return &c
+	}
+	r.keys = append(r.keys, c)
+	return &r.keys[len(r.keys)-1]
 }
 
 // sendBatch sends a batch and keeps the answers of its keys. The first key is that of the
@@ -273,6 +302,7 @@ const mostRefused = 8
 func (k *conn) keepChild(st *statement, b *batch, l *link, info *columnInfo, c *childKey) {
 	const perEntry = 256
 	e := &entry{key: c.key, stmt: st, deps: c.deps, columns: info, values: c.rows, bytes: c.size + perEntry, batch: b, link: l}
+	e.args = make([]driver.Value, 0, len(c.args))
 	for _, arg := range c.args {
 		v := own(arg.Value)
 		e.args = append(e.args, v)
@@ -396,6 +426,9 @@ func (b *Batch) divide(rows driver.Rows, keys []*childKey, width int) (ok bool, 
 		c := b.keyOf(row, width, keys, of)
 		if c == nil {
 			return false, nil
+		}
+		if c.rows == nil {
+			c.rows = make([]driver.Value, 0, width)
 		}
 		for _, v := range row[:width] {
 			v = own(v)
