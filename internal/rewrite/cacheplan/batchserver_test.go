@@ -165,7 +165,7 @@ func TestBatchesOnServer(t *testing.T) {
 			plain := sql.OpenDB(base)
 			defer plain.Close()
 			for _, child := range loopChildren {
-				cache, err := sqlcache.New(plan, sqlcache.Options{Bytes: 8 << 20})
+				cache, err := sqlcache.New(plan, sqlcache.Options{Bytes: 8 << 20, Eager: true}) // also on a busy machine
 				if err != nil {
 					t.Fatal(err)
 				}

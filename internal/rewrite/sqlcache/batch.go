@@ -102,21 +102,26 @@ func (b *batch) stop() { atomic.StoreUint32(&b.stopped, 1) }
 // A statement costs leastWorth at least, also where its time could not be measured well.
 const leastWorth = 10 * time.Microsecond
 
-// paid notes the time of a batch. It is larger the next time if it took less than its
-// children would have, and given up if the batches take longer: by much, or repeatedly.
+// paid notes the time of a batch. The next one is larger if it took less than its children
+// would have.
 func (b *batch) paid(st *statement, keys int, took time.Duration) {
 	each := int64(leastWorth)
 	if n := count(&st.counts.timed); n > 0 && count(&st.counts.took)/n > each {
 		each = count(&st.counts.took) / n
 	}
 	worth := each * int64(keys)
-	spent, all := atomic.AddInt64(&b.counts.spent, int64(took)), atomic.AddInt64(&b.counts.worth, worth)
+	atomic.AddInt64(&b.counts.spent, int64(took))
+	atomic.AddInt64(&b.counts.worth, worth)
 	if int64(took) < worth && b.size() < mostKeys {
 		atomic.StoreInt64(&b.counts.size, 4*int64(b.size()))
 	}
-	if spent > 8*all || spent > all+all/2 && count(&b.counts.sent) >= 4 {
-		b.stop()
-	}
+}
+
+// isSlow reports whether the batches have taken longer than their children would have: by
+// much, or repeatedly.
+func (c *Cache) isSlow(b *batch) bool {
+	spent, all := count(&b.counts.spent), count(&b.counts.worth)
+	return !c.eager && (spent > 8*all || spent > all+all/2 && count(&b.counts.sent) >= 4)
 }
 
 // size is the number of keys of the next batch.
@@ -275,6 +280,9 @@ func (k *conn) sendBatch(ctx context.Context, st *statement, b *batch, at *keyPl
 	add(&b.counts.sent)
 	at.sent(b, len(keys))
 	b.paid(st, len(keys), time.Since(begin))
+	if k.cache.isSlow(b) {
+		b.stop()
+	}
 	if !divided {
 		add(&b.counts.refused)
 		if n := count(&b.counts.refused); n > mostRefused && 2*n > count(&b.counts.sent) {

@@ -17,12 +17,16 @@ type Options struct {
 	// Bytes bounds the memory of the answers. Zero: an eighth of the memory that
 	// is available at start, at most 1 GiB and at least 16 MiB.
 	Bytes int64
+	// Eager: batches are sent also if they take longer than their children, or if their
+	// answers are hardly used.
+	Eager bool
 }
 
 // A Cache keeps answers for the drivers and connectors that were made of it. All
 // pools of a process that reach the same database must be made of one Cache.
 type Cache struct {
 	plan    *compiled
+	eager   bool
 	texts   statements
 	hash    hasher
 	store   *store
@@ -48,7 +52,7 @@ func New(p Plan, o Options) (*Cache, error) {
 		o.Bytes = defaultBytes()
 	}
 	seed := newSeed()
-	return &Cache{plan: c, texts: statements{hash: hasher{seed}}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}, sources: map[string]uint32{}}, nil
+	return &Cache{plan: c, eager: o.Eager, parents: parents{eager: o.Eager}, texts: statements{hash: hasher{seed}}, hash: hasher{seed}, store: newStore(o.Bytes), spaces: map[string]*space{}, sources: map[string]uint32{}}, nil
 }
 
 // Register makes a driver of the given name out of the driver named base, as in

@@ -82,7 +82,7 @@ func TestModel(t *testing.T) {
 	if _, err := direct.Exec(model.Create); err != nil {
 		t.Fatal(err)
 	}
-	cache, err := New(modelPlan(), Options{Bytes: 1 << 20})
+	cache, err := New(modelPlan(), Options{Bytes: 1 << 20, Eager: true})
 	if err != nil {
 		t.Fatal(err)
 	}

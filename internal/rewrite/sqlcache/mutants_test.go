@@ -141,7 +141,7 @@ func buildMutants(t *testing.T, mutants []mutant) string {
 			add(fmt.Sprintf("m%d/%s", i, name), text)
 		}
 		fmt.Fprintf(&imports, "\tm%d \"github.com/iikanji/iikanji/internal/rewrite/sqlcache/mutants/m%d\"\n", i, i)
-		fmt.Fprintf(&list, "\tfunc(file bool) (cache, error) {\n\t\tp := m%d.ModelPlan()\n\t\tif file {\n\t\t\tp = m%d.ModelPlanSQLite()\n\t\t}\n\t\treturn m%d.New(p, m%d.Options{Bytes: 1 << 20})\n\t},\n", i, i, i, i)
+		fmt.Fprintf(&list, "\tfunc(file bool) (cache, error) {\n\t\tp := m%d.ModelPlan()\n\t\tif file {\n\t\t\tp = m%d.ModelPlanSQLite()\n\t\t}\n\t\treturn m%d.New(p, m%d.Options{Bytes: 1 << 20, Eager: true})\n\t},\n", i, i, i, i)
 	}
 	b, err := os.ReadFile("testdata/mutantsmain.go.txt")
 	if err != nil {

@@ -170,6 +170,8 @@ type parents struct {
 	mu   sync.Mutex
 	ring [mostAnswers]*answer
 	next int
+	// eager: links are followed also if they are useless.
+	eager bool
 }
 
 // note remembers an answer.
@@ -280,14 +282,14 @@ func (p *parents) keysFor(b *batch, key driver.Value) *keyPlace {
 		if a == nil {
 			return nil
 		}
-		if at := a.find(b, plain); at != nil {
+		if at := a.find(b, plain, p.eager); at != nil {
 			return at
 		}
 	}
 	return nil
 }
 
-func (a *answer) find(b *batch, plain plainKey) *keyPlace {
+func (a *answer) find(b *batch, plain plainKey, eager bool) *keyPlace {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i := range a.columns {
@@ -302,7 +304,7 @@ func (a *answer) find(b *batch, plain plainKey) *keyPlace {
 			continue
 		}
 		last, again := a.done[b]
-		if l.useless() || row+1 >= len(c.values) || again && row <= last {
+		if l.useless() && !eager || row+1 >= len(c.values) || again && row <= last {
 			continue
 		}
 		most := firstKeys

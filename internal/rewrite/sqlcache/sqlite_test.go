@@ -46,7 +46,7 @@ func TestModelSQLite(t *testing.T) {
 	collectLess(t)
 	file := filepath.Join(t.TempDir(), "model.db")
 	direct := openFile(t, file, model.CreateSQLite)
-	cache, err := New(modelPlanSQLite(), Options{Bytes: 1 << 20})
+	cache, err := New(modelPlanSQLite(), Options{Bytes: 1 << 20, Eager: true})
 	if err != nil {
 		t.Fatal(err)
 	}
