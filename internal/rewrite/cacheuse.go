@@ -74,7 +74,7 @@ func (u *cacheUse) imports(f *ast.File) {
 		}
 		switch {
 		case err != nil:
-		case goapp.Maps(path, mysqlDriver): // its statements would go past the cache
+		case goapp.Maps(path, mysqlDriver) && !goapp.TakesDriver(path): // its statements would go past the cache
 			u.block(spec, "%s opens connections of its own", path)
 		case slices.Contains(fileOpeners, path):
 			u.blockFile(spec, "%s opens files of its own", path)

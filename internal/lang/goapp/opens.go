@@ -77,14 +77,25 @@ func OpenerOf(importPath, name string) (Opener, bool) {
 }
 
 // Maps reports whether a package is a mapper that opens pools to an engine inside of its
-// own functions, and that takes no other driver: see Opener.Named and ConfigOfGorm.
+// own functions: their statements are not in the app's source.
 func Maps(importPath, engine string) bool {
 	for _, o := range openers[importPath] {
-		if importPath != ConfigOfGorm && o.By == Mapper && !o.Named && (o.Engine == engine || o.Engine == "") {
+		if o.By == Mapper && (o.Engine == engine || o.Engine == "") {
 			return true
 		}
 	}
 	return false
+}
+
+// TakesDriver reports whether all functions of a mapper that open pools can open them by
+// the name of any driver.
+func TakesDriver(importPath string) bool {
+	for _, o := range openers[importPath] {
+		if !o.Named && importPath != ConfigOfGorm {
+			return false
+		}
+	}
+	return true
 }
 
 // ConfigOfGorm is the package of gorm that opens pools to MySQL. Its type Config has the

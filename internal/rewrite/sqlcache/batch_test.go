@@ -75,7 +75,7 @@ func (r *memoryRows) Next(dest []driver.Value) error {
 }
 
 func loopOf(t testing.TB, rows int) (*conn, *loopConn) {
-	c, err := New(loopPlan(), Options{Bytes: 64 << 20})
+	c, err := New(loopPlan(), Options{Bytes: 64 << 20, Eager: true})
 	if err != nil {
 		t.Fatal(err)
 	}
