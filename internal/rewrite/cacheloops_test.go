@@ -9,6 +9,42 @@ import (
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
+// TestConstantStatements: texts that no known call sends are planned for, too.
+func TestConstantStatements(t *testing.T) {
+	tier.Slow(t)
+	const source = `package main
+
+import "database/sql"
+
+type orm struct{}
+
+func (orm) Raw(text string, args ...any) orm { return orm{} }
+
+const columns = "id, name"
+
+var texts = map[string]string{"remove": "DELETE FROM room WHERE id = ?", "title": "Select a room", "": "UPDATE"}
+
+func pool() (*sql.DB, error) { return sql.Open("mysql", "%v:%v@tcp(%v:%v)/%v") }
+
+func find(o orm, id int) { o.Raw("SELECT "+columns+" FROM room WHERE id = ?", id) }
+
+func main() {}
+`
+	got, err := loadCases(t, map[string]map[string]string{"a": {"main.go": source}}, nil)["a"].cache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, s := range got.Statements {
+		texts = append(texts, s.Text)
+	}
+	slices.Sort(texts)
+	want := []string{"DELETE FROM room WHERE id = ?", "SELECT id, name FROM room WHERE id = ?"}
+	if !slices.Equal(texts, want) {
+		t.Errorf("%q, want %q", texts, want)
+	}
+}
+
 // TestLoops: loops over the rows of one statement that send another one, with the column
 // that has the key where the source shows it.
 func TestLoops(t *testing.T) {

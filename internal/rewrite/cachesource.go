@@ -81,6 +81,13 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 			return nil, fmt.Errorf("reading %s: %w", u.x.pass.Pkg.Path(), err)
 		}
 	}
+	for _, u := range found {
+		for _, s := range constantStatements(u.x) {
+			if !slices.ContainsFunc(out.Statements, func(o Statement) bool { return o.Text == s.Text }) {
+				out.Statements = append(out.Statements, s)
+			}
+		}
+	}
 	sortStatements(out.Statements)
 	return out, nil
 }
