@@ -20,6 +20,9 @@ type Row struct {
 	P95    time.Duration `json:"p95_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	Max    time.Duration `json:"max_ns"`
+	// Untimed is set if the log has no times of the row's events: the times are unknown, and JSON
+	// leaves them out.
+	Untimed bool `json:"untimed,omitempty"`
 	// Percentiles are those that the user selected, by name ("p99.9").
 	Percentiles map[string]time.Duration `json:"percentiles_ns,omitempty"`
 	// Time is the serialised sketch of the durations (package tally). With it,

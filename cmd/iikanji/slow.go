@@ -210,7 +210,7 @@ func (c *slowCmd) profile(ctx context.Context, e *env) (*iikanji.Profile, error)
 	}
 	read := func() (*iikanji.Profile, error) { return readSlow(ctx, e, c.Files, opt) }
 	if c.DSN != "" {
-		read = func() (*iikanji.Profile, error) { return liveDigests(ctx, c.DSN) }
+		read = func() (*iikanji.Profile, error) { return liveDigests(ctx, c.DSN, opt) }
 	}
 	p, err := read()
 	if err != nil {
@@ -275,9 +275,9 @@ func readSlow(ctx context.Context, e *env, files []string, opt slowlog.Options) 
 
 // liveDigests reads the digests of a running server. Its errors do not contain
 // the password of the DSN.
-func liveDigests(ctx context.Context, dsn string) (*iikanji.Profile, error) {
+func liveDigests(ctx context.Context, dsn string, opt slowlog.Options) (*iikanji.Profile, error) {
 	if strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://") {
-		return livePostgres(ctx, dsn)
+		return livePostgres(ctx, dsn, opt)
 	}
 	conf, err := mysql.ParseDSN(dsn)
 	if err != nil {
@@ -289,7 +289,7 @@ func liveDigests(ctx context.Context, dsn string) (*iikanji.Profile, error) {
 	}
 	db := sql.OpenDB(connector)
 	defer db.Close()
-	p, err := slowlog.ReadDigests(ctx, db, conf.Addr)
+	p, err := slowlog.ReadDigests(ctx, db, conf.Addr, opt)
 	var refused *mysql.MySQLError
 	if errors.As(err, &refused) && (refused.Number == 1142 || refused.Number == 1044) {
 		return nil, hinted(err, fmt.Sprintf("grant it: GRANT SELECT ON performance_schema.* TO '%s'@'…'", conf.User))

@@ -22,7 +22,7 @@ var pgHints = map[pqerror.Code]string{
 
 // livePostgres reads pg_stat_statements of a running server. Its errors do not contain the
 // password of the address.
-func livePostgres(ctx context.Context, dsn string) (*iikanji.Profile, error) {
+func livePostgres(ctx context.Context, dsn string, opt slowlog.Options) (*iikanji.Profile, error) {
 	u, err := url.Parse(dsn)
 	if err != nil {
 		return nil, usageError("--dsn: want postgres://USER:PASSWORD@HOST:5432/DATABASE")
@@ -37,7 +37,7 @@ func livePostgres(ctx context.Context, dsn string) (*iikanji.Profile, error) {
 	if name == "" {
 		name = u.Query().Get("host")
 	}
-	p, err := slowlog.ReadPGStatements(ctx, db, name)
+	p, err := slowlog.ReadPGStatements(ctx, db, name, opt)
 	var refused *pq.Error
 	switch {
 	case errors.As(err, &refused) && pgHints[refused.Code] != "":

@@ -215,7 +215,7 @@ func (c *counter) profile(where func(place) (string, int64)) *iikanji.Profile {
 		Intake: iikanji.Intake{Lines: c.lines, Bytes: iikanji.Bytes(c.bytes), Bad: c.bad}}
 	for _, key := range slices.Sorted(maps.Keys(c.rows)) {
 		r := c.rows[key]
-		out := iikanji.Row{Key: r.message, Count: r.count, Log: &iikanji.LogRow{Level: r.level, Kind: r.kind, Message: r.message, Bytes: iikanji.Bytes(r.bytes)}}
+		out := iikanji.Row{Key: r.message, Count: r.count, Untimed: true, Log: &iikanji.LogRow{Level: r.level, Kind: r.kind, Message: r.message, Bytes: iikanji.Bytes(r.bytes)}}
 		if c.lines > 0 {
 			out.Share = float64(r.count) / float64(c.lines)
 		}

@@ -57,7 +57,7 @@ type collector struct {
 
 func newCollector(opt Options) *collector {
 	c := &collector{opt: opt, since: -1 << 63, until: 1<<63 - 1, digests: map[uint64]*digest{}, texts: maxTexts, groups: groups{by: opt.By}}
-	c.fp.FoldTables, c.sums.foldTables = opt.FoldTables, opt.FoldTables
+	c.fp.FoldTables, c.sums.foldTables, c.sums.where = opt.FoldTables, opt.FoldTables, opt.Where
 	c.overflow.text, c.overflow.label = overflowKey, overflowKey
 	c.threads.init(c)
 	c.shapes.init()

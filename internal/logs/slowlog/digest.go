@@ -116,11 +116,13 @@ func (n *names) sorted() []iikanji.Named {
 // add counts an event of the digest. The collector keeps the examples.
 func (d *digest) add(ev *event) {
 	d.count++
-	d.decades[decade(ev.query)]++
 	if ev.flags&flagCached != 0 {
 		d.cached++
 	}
-	d.time.Add(time.Duration(ev.query))
+	if ev.flags&flagNoTimes == 0 {
+		d.decades[decade(ev.query)]++
+		d.time.Add(time.Duration(ev.query))
+	}
 	d.spreads[0].Add(time.Duration(ev.lock))
 	d.spreads[1].Add(time.Duration(ev.sent))
 	d.spreads[2].Add(time.Duration(ev.examined))

@@ -51,4 +51,5 @@ const (
 	flagPlan      // PostgreSQL: a plan of auto_explain, with the time of the statement
 	flagClock     // the clock was set back in it: its time counts as 0
 	flagCached    // answered by the query cache, without reading a table
+	flagNoTimes   // the log has no times
 )

@@ -129,7 +129,7 @@ func (b *batch) parseGeneral(blk *lines.Block, p *parser) {
 
 // addGeneral adds the event of a command.
 func (b *batch) addGeneral(g *generalLine, argument []byte, line int32, p *parser) {
-	ev := event{at: g.at, thread: g.thread, line: line, start: int32(len(b.data))}
+	ev := event{at: g.at, thread: g.thread, line: line, start: int32(len(b.data)), flags: flagNoTimes}
 	if cut := p.headerIn(argument); cut >= 0 {
 		argument = argument[:cut]
 		ev.flags |= flagRestart

@@ -105,7 +105,7 @@ func TestRealMariaDB(t *testing.T) {
 	run("rollback")
 	run("create procedure p() begin select * from T1 order by a; end")
 	run("call p()")
-	digests, err := ReadDigests(ctx, db, "live")
+	digests, err := ReadDigests(ctx, db, "live", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

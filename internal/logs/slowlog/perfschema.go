@@ -24,6 +24,8 @@ type sum struct {
 // sums holds digests by fingerprint. The server keeps one row per schema.
 type sums struct {
 	foldTables bool
+	where      Where
+	left       int64 // digests that the filter left out
 	byText     map[string]*sum
 	order      []*sum
 }
@@ -57,6 +59,9 @@ func isDigests(format string) bool { return format == formatDigests || format ==
 
 // savedDigests reads saved digests: columns with tabs between them, or with commas.
 func (c *collector) savedDigests(ctx context.Context, in *lines.Input, format string) error {
+	if err := c.opt.checkDigestFilter(); err != nil {
+		return fmt.Errorf("reading %s: %w", in.Name, err)
+	}
 	var text bytes.Buffer
 	r := lines.NewReader([]*lines.Input{in}, lines.Options{Workers: 1, MaxRecord: 16 << 20})
 	err := r.Run(ctx, func(int) lines.Work {
@@ -71,6 +76,8 @@ func (c *collector) savedDigests(ctx context.Context, in *lines.Input, format st
 		return err
 	}
 	c.intake.Bytes += iikanji.Bytes(text.Len())
+	before := c.sums.left
+	defer func() { c.intake.Left += c.sums.left - before }()
 	rows := csv.NewReader(&text)
 	rows.Comma, rows.LazyQuotes, rows.FieldsPerRecord = '\t', true, -1
 	add := c.sums.add
@@ -202,6 +209,10 @@ func (s *sums) put(r *iikanji.Row, fp Fingerprinter, text, sample, hash, file st
 	if key == "" {
 		key = "(no text: digest " + hash + ")"
 	}
+	if digest := Digest([]byte(key)); !s.where.wants(r, source, digest) {
+		s.left++
+		return
+	}
 	r.Key, r.Query.Fingerprint, r.Query.Digest = key, key, fmt.Sprintf("%016x", Digest([]byte(key)))
 	r.Query.Tables = tablesOf(key, []byte(sample))
 	if sample != "" && sample != "NULL" {
@@ -256,9 +267,12 @@ type Querier interface {
 const digestsOfMySQL = "SELECT * FROM performance_schema.events_statements_summary_by_digest WHERE COUNT_STAR > 0 AND (SCHEMA_NAME IS NULL OR SCHEMA_NAME <> 'performance_schema') AND DIGEST IS NOT NULL"
 
 // ReadDigests reads the digests of performance_schema from a running server. name is the
-// target's name in the profile.
-func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile, error) {
-	c := newCollector(Options{})
+// target's name in the profile. Of the options, the filter and the folding of tables apply.
+func ReadDigests(ctx context.Context, db Querier, name string, opt Options) (*iikanji.Profile, error) {
+	if err := opt.checkDigestFilter(); err != nil {
+		return nil, err
+	}
+	c := newCollector(opt)
 	c.begin(name, formatDigests)
 	if err := c.queryDigests(ctx, db, digestsOfMySQL, name, c.sums.add); err != nil {
 		return nil, err
@@ -267,7 +281,7 @@ func ReadDigests(ctx context.Context, db Querier, name string) (*iikanji.Profile
 		return nil, &Error{"performance_schema has no digests", []string{"set performance_schema=ON in my.cnf, restart the server, and enable the statements_digest consumer"}}
 	}
 	p := c.profile()
-	p.Intake.Format, p.Target = formatDigests, name
+	p.Intake.Format, p.Target, p.Intake.Left = formatDigests, name, c.sums.left
 	p.Notes = append(p.Notes, "digests are sums: no percentiles except those that the server keeps, no transactions, no repetition")
 	return p, nil
 }

@@ -112,9 +112,12 @@ const statementsOfPG = `SELECT s.*, d.datname, r.rolname FROM pg_stat_statements
 const hiddenPG = "<insufficient privilege>"
 
 // ReadPGStatements reads pg_stat_statements from a running PostgreSQL. name is the target's
-// name in the profile.
-func ReadPGStatements(ctx context.Context, db Querier, name string) (*iikanji.Profile, error) {
-	c := newCollector(Options{})
+// name in the profile. Of the options, the filter and the folding of tables apply.
+func ReadPGStatements(ctx context.Context, db Querier, name string, opt Options) (*iikanji.Profile, error) {
+	if err := opt.checkDigestFilter(); err != nil {
+		return nil, err
+	}
+	c := newCollector(opt)
 	c.begin(name, formatPGStat)
 	hidden := 0
 	add := func(names, cells []string, file string, line int64) error {
@@ -133,7 +136,7 @@ func ReadPGStatements(ctx context.Context, db Querier, name string) (*iikanji.Pr
 		return nil, &Error{"pg_stat_statements has no statements", []string{"it counts what runs after CREATE EXTENSION pg_stat_statements"}}
 	}
 	p := c.profile()
-	p.Intake.Format, p.Target = formatPGStat, name
+	p.Intake.Format, p.Target, p.Intake.Left = formatPGStat, name, c.sums.left
 	p.Notes = append(p.Notes, "pg_stat_statements keeps sums: no percentiles, no transactions, no repetition; rows examined are unknown")
 	if hidden > 0 {
 		p.Notes = append(p.Notes, fmt.Sprintf("%d statements of other users have no text: GRANT pg_read_all_stats shows them", hidden))

@@ -66,7 +66,7 @@ select pg_sleep(0.05);
 		t.Fatal(err)
 	}
 	defer db.Close()
-	live, err := ReadPGStatements(t.Context(), db, "pg")
+	live, err := ReadPGStatements(t.Context(), db, "pg", Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,9 @@ select pg_sleep(0.05);
 			t.Errorf("%+v", r)
 		}
 	}
+	filteredDigests(t, func(w Where) (*iikanji.Profile, error) {
+		return ReadPGStatements(t.Context(), db, "pg", Options{Where: w})
+	})
 	if r := row(t, live, "select a from t where id = ?"); r.Query.DB != "postgres" || r.Query.Users[0].Name != "postgres" {
 		t.Errorf("%+v", r.Query)
 	}
@@ -120,5 +123,29 @@ func TestUnknownIsNotZero(t *testing.T) {
 	counted, err := json.Marshal(mustRead(t, entry(1, 1000, "select 1 from t")))
 	if err != nil || !strings.Contains(string(counted), `"rows_sent":`) || !strings.Contains(string(counted), `"rows_examined":`) {
 		t.Errorf("a slow log has counts: %s, %v", counted, err)
+	}
+}
+
+// filteredDigests: the filter applies to digests, and one that cannot is an error.
+func filteredDigests(t *testing.T, read func(Where) (*iikanji.Profile, error)) {
+	t.Helper()
+	for text, want := range map[string]int{"db=postgres and statement~^update": 1, "db=other": 0, "user=postgres and statement contains 'from t'": 2, "time>1s": -1} {
+		w, err := ParseWhere(text, time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := read(w)
+		if want < 0 {
+			if err == nil || !strings.Contains(err.Error(), "single executions") {
+				t.Errorf("%s: %v", text, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Rows) != want || p.Intake.Left != p.Intake.Lines-int64(want) {
+			t.Errorf("%s: %d rows, %d left out of %d", text, len(p.Rows), p.Intake.Left, p.Intake.Lines)
+		}
 	}
 }

@@ -322,4 +322,5 @@ func (s *Sketch) Fill(r *iikanji.Row) {
 	r.Min, r.Max = s.Min(), s.Max()
 	r.P50, r.P90, r.P95, r.P99 = s.Quantile(0.50), s.Quantile(0.90), s.Quantile(0.95), s.Quantile(0.99)
 	r.Time, _ = s.MarshalBinary() // never fails
+	r.Untimed = s.count == 0
 }

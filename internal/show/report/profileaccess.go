@@ -22,11 +22,12 @@ func AccessView(by string) *View {
 		sizeColumn("bytes", "of all answers", func(r *iikanji.Row) int64 { return int64(web(r).Bytes) }),
 		sizeColumn("mean-bytes", "of an answer", func(r *iikanji.Row) int64 { return mean(int64(web(r).Bytes), r.Count) }),
 		sizeColumn("max-bytes", "of the largest answer", func(r *iikanji.Row) int64 { return int64(web(r).MaxBytes) }),
-		durationColumn("upstream", "sum of upstream times", func(r *iikanji.Row) time.Duration { return web(r).Upstream }),
+		durationColumn("upstream", "sum of upstream times", func(r *iikanji.Row) time.Duration { return web(r).Upstream }).unless(noUpstream),
 		durationColumn("mean-upstream", "of the requests that had an upstream", func(r *iikanji.Row) time.Duration {
 			return time.Duration(mean(int64(web(r).Upstream), web(r).Upstreams))
-		}),
-		sizeColumn("request-bytes", "of all requests", func(r *iikanji.Row) int64 { return int64(web(r).ReqBytes) }),
+		}).unless(noUpstream),
+		sizeColumn("request-bytes", "of all requests", func(r *iikanji.Row) int64 { return int64(web(r).ReqBytes) }).
+			unless(func(r *iikanji.Row) bool { return web(r).ReqBytes == 0 }), // a request has at least its first line
 	)
 	v.Columns = append(v.Columns, exampleColumns()...)
 	v.Columns = append(v.Columns, textColumn(by, "what the row is grouped by", true, func(r *iikanji.Row) string { return r.Key }))
@@ -54,3 +55,6 @@ func mean(sum, n int64) int64 {
 	}
 	return sum / n
 }
+
+// noUpstream reports whether the log has no time of an upstream for a row.
+func noUpstream(r *iikanji.Row) bool { return web(r).Upstreams == 0 }

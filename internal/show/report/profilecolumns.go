@@ -49,7 +49,7 @@ func textColumn(name, help string, long bool, of func(r *iikanji.Row) string) Ro
 
 // timeColumns are the columns that rows of every source have: counts and times.
 func timeColumns() []RowColumn {
-	return []RowColumn{
+	all := []RowColumn{
 		countColumn("count", "number of records", func(r *iikanji.Row) int64 { return r.Count }),
 		durationColumn("total", "sum of times", func(r *iikanji.Row) time.Duration { return r.Total }),
 		{Name: "share", Help: "of the total of all rows",
@@ -65,7 +65,15 @@ func timeColumns() []RowColumn {
 		durationColumn("p99", "within 1 %", func(r *iikanji.Row) time.Duration { return r.P99 }),
 		durationColumn("max", "exact", func(r *iikanji.Row) time.Duration { return r.Max }),
 	}
+	for i := range all {
+		if all[i].Name != "count" {
+			all[i] = all[i].unless(untimed)
+		}
+	}
+	return all
 }
+
+func untimed(r *iikanji.Row) bool { return r.Untimed }
 
 // exampleColumns show the slowest record of each row and its place in the log.
 func exampleColumns() []RowColumn {

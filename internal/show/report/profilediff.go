@@ -88,7 +88,7 @@ func diffBrief(before, after *iikanji.Profile, pairs []RowPair) *Table {
 		if key == "(all)" {
 			cells[4], cells[5] = change(perOne(a), perOne(b)), ""
 		}
-		withoutTimes(cells, timed)
+		withoutTimes(cells, [2]bool{timed[0] && !a.Untimed, timed[1] && !b.Untimed})
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
@@ -163,11 +163,11 @@ func (p RowPair) state() string {
 // writeDiffJSON writes both rows of each pair, and what was read on both sides.
 func writeDiffJSON(w io.Writer, before, after *iikanji.Profile, pairs []RowPair) error {
 	type pair struct {
-		Key    string        `json:"key"`
-		State  string        `json:"state"` // both, new, gone
-		Delta  time.Duration `json:"total_delta_ns"`
-		Before *iikanji.Row  `json:"before,omitempty"`
-		After  *iikanji.Row  `json:"after,omitempty"`
+		Key    string         `json:"key"`
+		State  string         `json:"state"`                    // both, new, gone
+		Delta  *time.Duration `json:"total_delta_ns,omitempty"` // nil if a side has no times
+		Before *iikanji.Row   `json:"before,omitempty"`
+		After  *iikanji.Row   `json:"after,omitempty"`
 	}
 	out := struct {
 		Before iikanji.Intake `json:"before"`
@@ -185,8 +185,12 @@ func writeDiffJSON(w io.Writer, before, after *iikanji.Profile, pairs []RowPair)
 	}
 	for _, p := range pairs {
 		q := pair{Key: p.Key, State: p.state()}
-		q.Before = bare(p.Before, &q.Delta, -1)
-		q.After = bare(p.After, &q.Delta, 1)
+		var delta time.Duration
+		q.Before = bare(p.Before, &delta, -1)
+		q.After = bare(p.After, &delta, 1)
+		if known := func(r *iikanji.Row) bool { return r == nil || !r.Untimed }; known(p.Before) && known(p.After) {
+			q.Delta = &delta
+		}
 		out.Pairs = append(out.Pairs, q)
 	}
 	enc := json.NewEncoder(w)

@@ -17,7 +17,7 @@ func StatementView() *View {
 		return r.Query
 	}
 	v.Columns = append(v.Columns,
-		durationColumn("lock", "sum of lock waits", func(r *iikanji.Row) time.Duration { return query(r).Lock }),
+		durationColumn("lock", "sum of lock waits", func(r *iikanji.Row) time.Duration { return query(r).Lock }).unless(noExamined),
 		countColumn("sent", "rows", func(r *iikanji.Row) int64 { return query(r).Sent }).unless(noSent),
 		countColumn("examined", "rows", func(r *iikanji.Row) int64 { return query(r).Examined }).unless(noExamined),
 		floatColumn("examined/sent", "rows examined per row sent", 1, func(r *iikanji.Row) float64 {
@@ -26,7 +26,7 @@ func StatementView() *View {
 		sizeColumn("bytes", "sent", func(r *iikanji.Row) int64 { return int64(query(r).BytesSent) }),
 		countColumn("errors", "failed executions", func(r *iikanji.Row) int64 { return r.Errors }),
 		countColumn("prepares", "PREPARE commands for the statement", func(r *iikanji.Row) int64 { return query(r).Prepares }),
-		floatColumn("v/m", "variance to mean, in seconds", 3, func(r *iikanji.Row) float64 { return query(r).VM }),
+		floatColumn("v/m", "variance to mean, in seconds", 3, func(r *iikanji.Row) float64 { return query(r).VM }).unless(untimed),
 		textColumn("digest", "of the statement", false, func(r *iikanji.Row) string { return query(r).Digest }),
 	)
 	v.Columns = append(v.Columns, exampleColumns()...)

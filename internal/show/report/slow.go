@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -107,11 +108,25 @@ func SlowFull(p *iikanji.Profile) *Table {
 		}
 		cells := make([]string, len(slowColumns))
 		for j, c := range slowColumns {
-			cells[j] = c.cell(r, r.Query)
+			if !unknownColumn(c.name, r) {
+				cells[j] = c.cell(r, r.Query)
+			}
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// ofTimes are the columns of times, ofMySQL those that only MySQL and MariaDB have.
+var (
+	ofTimes = []string{"total", "share", "mean", "stddev", "min", "p50", "p90", "p95", "p99", "max", "v/m"}
+	ofMySQL = []string{"lock", "rows_affected", "bytes_sent", "full_scan", "full_join", "filesort", "tmp_table", "tmp_disk", "prepares", "prepares_per_execution", "prepare_time"}
+)
+
+// unknownColumn reports whether the source of a row does not have what a column shows: a
+// source that does not count the rows examined is no slow log of MySQL.
+func unknownColumn(name string, r *iikanji.Row) bool {
+	return r.Untimed && slices.Contains(ofTimes, name) || r.Query.NoExamined && slices.Contains(ofMySQL, name)
 }
 
 // slowBrief returns the table for people: where the time went.
@@ -123,7 +138,11 @@ func slowBrief(p *iikanji.Profile) *Table {
 		if r.Query == nil {
 			continue
 		}
-		t.Rows = append(t.Rows, []string{Duration(r.Total), Percent(r.Share), Count(r.Count), Duration(r.Mean), known(r.P99),
+		total, share, mean := Duration(r.Total), Percent(r.Share), Duration(r.Mean)
+		if r.Untimed {
+			total, share, mean = "-", "-", "-"
+		}
+		t.Rows = append(t.Rows, []string{total, share, Count(r.Count), mean, known(r.P99),
 			brief(knownRatio(r.Query.Examined, r.Query.Sent, r.Query.NoExamined)), queryPlanLetters(r), r.Key})
 	}
 	return t

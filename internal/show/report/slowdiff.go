@@ -75,17 +75,27 @@ func diffCells(p RowPair, exact bool, dur func(time.Duration) string, num func(i
 	if p.After != nil {
 		a = p.After
 	}
-	if exact {
-		return []string{dur(delta), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), dur(a.P99), dur(b.P99), what, key}
+	took := func(r *iikanji.Row, d time.Duration) string {
+		switch {
+		case !r.Untimed:
+			return dur(d)
+		case exact:
+			return ""
+		}
+		return "-"
 	}
-	sign := ""
-	if delta > 0 {
+	sign, either := "", &iikanji.Row{Untimed: a.Untimed || b.Untimed}
+	if delta > 0 && !exact && !either.Untimed {
 		sign = "+"
+	}
+	cells := []string{sign + took(either, delta), took(a, a.Total), took(b, b.Total), num(a.Count), num(b.Count), took(a, a.Mean), took(b, b.Mean)}
+	if exact {
+		return append(cells, took(a, a.P99), took(b, b.P99), what, key)
 	}
 	if what != "both" {
 		key = what + ": " + key
 	}
-	return []string{sign + dur(delta), dur(a.Total), dur(b.Total), num(a.Count), num(b.Count), dur(a.Mean), dur(b.Mean), key}
+	return append(cells, key)
 }
 
 // SlowDiffText writes the comparison for people.

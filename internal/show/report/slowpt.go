@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,25 +70,39 @@ func ptRate(n, span float64) string {
 	return ptCount(n / span)
 }
 
+// ptConcurrency is the mean number of statements that ran at once.
+func ptConcurrency(total time.Duration, span float64, untimed bool) string {
+	if untimed {
+		return "-"
+	}
+	return ptRate(total.Seconds(), span)
+}
+
 func ptOverall(o *out, p *iikanji.Profile) {
 	var count int64
 	var total time.Duration
 	for _, r := range p.Rows {
 		count, total = count+r.Count, total+r.Total
 	}
+	timed := slices.ContainsFunc(p.Rows, func(r iikanji.Row) bool { return !r.Untimed })
 	o.line("# Files: %s", strings.Join(p.Intake.Files, ", "))
 	o.line("# Read: %s entries of %s, %s, %d bad, %d left out", Count(p.Intake.Lines), p.Intake.Format, p.Intake.Bytes, p.Intake.Bad, p.Intake.Left)
 	for _, n := range p.Notes {
 		o.line("# Note: %s", n)
 	}
-	o.line("# Overall: %s total, %d unique, %s QPS, %sx concurrency", ptCount(float64(count)), len(p.Rows), ptRate(float64(count), ptSpan(p)), ptRate(total.Seconds(), ptSpan(p)))
+	o.line("# Overall: %s total, %d unique, %s QPS, %sx concurrency", ptCount(float64(count)), len(p.Rows), ptRate(float64(count), ptSpan(p)),
+		ptConcurrency(total, ptSpan(p), !timed))
 	if !p.First.IsZero() {
 		o.line("# Time range: %s to %s", p.First.UTC().Format("2006-01-02T15:04:05"), p.Last.UTC().Format("2006-01-02T15:04:05"))
 	}
 	o.line("# Attribute          total     min     max     avg")
 	o.line("# ============     ======= ======= ======= =======")
-	o.line("# %-16s %7s %7s %7s %7s", "Exec time", ptSeconds(total), ptSeconds(extreme(p, func(r *iikanji.Row) time.Duration { return r.Min }, false)),
-		ptSeconds(extreme(p, func(r *iikanji.Row) time.Duration { return r.Max }, true)), ptSeconds(per(total, count)))
+	if timed {
+		o.line("# %-16s %7s %7s %7s %7s", "Exec time", ptSeconds(total), ptSeconds(extreme(p, func(r *iikanji.Row) time.Duration { return r.Min }, false)),
+			ptSeconds(extreme(p, func(r *iikanji.Row) time.Duration { return r.Max }, true)), ptSeconds(per(total, count)))
+	} else {
+		o.line("# %-16s %7s %7s %7s %7s", "Exec time", "-", "-", "-", "-")
+	}
 	for _, name := range ptAttributes {
 		if sum, lo, hi, ok := ptTotal(p, name.spread); ok {
 			o.line("# %-16s %7s %7s %7s %7s", name.title, ptValue(name.spread, sum), ptValue(name.spread, lo), ptValue(name.spread, hi), ptValue(name.spread, sum/max(count, 1)))
@@ -152,7 +167,9 @@ func ptProfile(o *out, p *iikanji.Profile, limit int) {
 			rest.Count, rest.Total, rest.Share = rest.Count+r.Count, rest.Total+r.Total, rest.Share+r.Share
 			continue
 		}
-		if q := r.Query; q != nil {
+		if q := r.Query; q != nil && r.Untimed {
+			o.line("# %4d 0x%-16s %8s %6s %7d %6s %5s %s", i+1, strings.ToUpper(q.Digest), "-", "-", r.Count, "-", "-", ptItem(r))
+		} else if q != nil {
 			o.line("# %4d 0x%-16s %8.4f %5.1f%% %7d %6.4f %5.2f %s", i+1, strings.ToUpper(q.Digest), r.Total.Seconds(), 100*r.Share, r.Count, r.Mean.Seconds(), q.VM, ptItem(r))
 		}
 	}
@@ -175,8 +192,10 @@ func ptQuery(o *out, p *iikanji.Profile, i int) {
 	r := &p.Rows[i]
 	q := r.Query
 	span := ptSpan(p)
-	o.line("# Query %d: %s QPS, %sx concurrency, ID 0x%s at line %d", i+1, ptRate(float64(r.Count), span), ptRate(r.Total.Seconds(), span), strings.ToUpper(q.Digest), r.Example.Line)
-	o.line("# Scores: V/M = %.2f", q.VM)
+	o.line("# Query %d: %s QPS, %sx concurrency, ID 0x%s at line %d", i+1, ptRate(float64(r.Count), span), ptConcurrency(r.Total, span, r.Untimed), strings.ToUpper(q.Digest), r.Example.Line)
+	if !r.Untimed {
+		o.line("# Scores: V/M = %.2f", q.VM)
+	}
 	o.line("# Attribute    pct   total     min     max     avg     95%%  stddev  median")
 	o.line("# ============ === ======= ======= ======= ======= ======= ======= =======")
 	var count int64
@@ -184,7 +203,7 @@ func ptQuery(o *out, p *iikanji.Profile, i int) {
 		count += x.Count
 	}
 	o.line("# Count        %3.0f %7d", 100*float64(r.Count)/float64(max(count, 1)), r.Count)
-	o.line("# Exec time    %3.0f %7s %7s %7s %7s %7s %7s %7s", 100*r.Share, ptSeconds(r.Total), ptSeconds(r.Min), ptSeconds(r.Max), ptSeconds(r.Mean), ptSeconds(r.P95), ptSeconds(r.Stddev), ptSeconds(r.P50))
+	ptTimes(o, r)
 	for _, name := range ptAttributes {
 		s := spreadOf(r, name.spread)
 		all, _, _, ok := ptTotal(p, name.spread)
@@ -199,6 +218,15 @@ func ptQuery(o *out, p *iikanji.Profile, i int) {
 	ptBars(o, r)
 	ptTables(o, q)
 	o.text(r.Example.Text)
+}
+
+// ptTimes writes the execution times of a statement.
+func ptTimes(o *out, r *iikanji.Row) {
+	if r.Untimed {
+		o.line("# Exec time      - %7s %7s %7s %7s %7s %7s %7s", "-", "-", "-", "-", "-", "-", "-")
+		return
+	}
+	o.line("# Exec time    %3.0f %7s %7s %7s %7s %7s %7s %7s", 100*r.Share, ptSeconds(r.Total), ptSeconds(r.Min), ptSeconds(r.Max), ptSeconds(r.Mean), ptSeconds(r.P95), ptSeconds(r.Stddev), ptSeconds(r.P50))
 }
 
 func ptBooleans(o *out, r *iikanji.Row) {

@@ -34,7 +34,7 @@ func (w *digestWatch) begin(ctx context.Context) {
 	if w == nil || !w.on(ctx) {
 		return
 	}
-	if w.before, w.err = slowlog.ReadDigests(ctx, w.db, w.service); w.before == nil {
+	if w.before, w.err = slowlog.ReadDigests(ctx, w.db, w.service, slowlog.Options{}); w.before == nil {
 		w.before, w.err = &iikanji.Profile{}, nil // no statement was sent yet
 	}
 }
@@ -43,7 +43,7 @@ func (w *digestWatch) end(ctx context.Context) {
 	if w == nil || w.before == nil || w.err != nil {
 		return
 	}
-	w.after, w.err = slowlog.ReadDigests(ctx, w.db, w.service)
+	w.after, w.err = slowlog.ReadDigests(ctx, w.db, w.service, slowlog.Options{})
 }
 
 // profile is the growth of the sums during the load; nil if the server does not
