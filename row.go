@@ -1,7 +1,6 @@
 package iikanji
 
 import (
-	"encoding/json"
 	"time"
 )
 
@@ -124,7 +123,7 @@ type SQLRow struct {
 func (q SQLRow) MarshalJSON() ([]byte, error) {
 	type plain SQLRow
 	if !q.NoSent && !q.NoExamined {
-		return json.Marshal(plain(q))
+		return marshal(plain(q))
 	}
 	out := struct {
 		plain
@@ -139,7 +138,7 @@ func (q SQLRow) MarshalJSON() ([]byte, error) {
 	if !q.NoExamined {
 		out.Examined, out.MaxExamined = &q.Examined, &q.MaxExamined
 	}
-	return json.Marshal(out)
+	return marshal(out)
 }
 
 // A Named is a name with its count.

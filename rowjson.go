@@ -1,6 +1,7 @@
 package iikanji
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 )
@@ -9,9 +10,9 @@ import (
 func (r Row) MarshalJSON() ([]byte, error) {
 	type plain Row
 	if !r.Untimed {
-		return json.Marshal(plain(r))
+		return marshal(plain(r))
 	}
-	return json.Marshal(struct { // its fields hide those of plain, and are never set
+	return marshal(struct { // its fields hide those of plain, and are never set
 		plain
 		Total  *time.Duration `json:"total_ns,omitempty"`
 		Share  *float64       `json:"share,omitempty"`
@@ -24,4 +25,14 @@ func (r Row) MarshalJSON() ([]byte, error) {
 		P99    *time.Duration `json:"p99_ns,omitempty"`
 		Max    *time.Duration `json:"max_ns,omitempty"`
 	}{plain: plain(r)})
+}
+
+// marshal leaves <, > and & as they are: the encoder that calls MarshalJSON escapes them if it
+// was asked to.
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return b.Bytes(), err
 }

@@ -222,6 +222,14 @@ func SlowText(w io.Writer, p *iikanji.Profile, f Format, cols, limit int) error 
 // examples is the number of digests that are shown with a statement of each.
 const examples = 5
 
+// took formats the time of an example of a row.
+func took(r *iikanji.Row, s iikanji.Sighting) string {
+	if r.Untimed {
+		return "-"
+	}
+	return Duration(s.Took)
+}
+
 // slowExamples shows the heaviest digests with their worst statements.
 func slowExamples(o *out, p *iikanji.Profile, cols int) {
 	for i := range head(p.Rows, examples) {
@@ -231,15 +239,22 @@ func slowExamples(o *out, p *iikanji.Profile, cols int) {
 			continue
 		}
 		o.blank()
-		o.line("%d. %s  lock %s  v/m %.2f  rows sent %s, examined %s", i+1, q.Digest, Duration(q.Lock), q.VM, rowsOrDash(q.Sent, q.NoSent), rowsOrDash(q.Examined, q.NoExamined))
+		lock, vm := Duration(q.Lock), fmt.Sprintf("%.2f", q.VM)
+		if q.NoExamined {
+			lock = "-"
+		}
+		if r.Untimed {
+			vm = "-"
+		}
+		o.line("%d. %s  lock %s  v/m %s  rows sent %s, examined %s", i+1, q.Digest, lock, vm, rowsOrDash(q.Sent, q.NoSent), rowsOrDash(q.Examined, q.NoExamined))
 		if len(q.Tables) > 0 {
 			o.line("   tables %s", strings.Join(q.Tables, ", "))
 		}
 		if q.Typical.Text != "" {
-			o.line("   typical %s: %s", Duration(q.Typical.Took), shortSQL(q.Typical.Text, cols))
+			o.line("   typical %s: %s", took(r, q.Typical), shortSQL(q.Typical.Text, cols))
 		}
 		if r.Example.Text != "" {
-			o.line("   worst %s at %s: %s", Duration(r.Example.Took), place(r.Example), shortSQL(r.Example.Text, cols))
+			o.line("   worst %s at %s: %s", took(r, r.Example), place(r.Example), shortSQL(r.Example.Text, cols))
 		}
 	}
 }
