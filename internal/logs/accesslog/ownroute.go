@@ -93,13 +93,12 @@ func (c *crowd) evidence(b *branch, count int64) float64 {
 
 // text scores the word itself and what the names are.
 func (c *crowd) text(b *branch) (bits float64) {
-	text := string(b.shape.text)
-	strong := isReserved(b.shape.text) && !weakReserved[text]
+	weak := weakReserved[string(b.shape.text)]
 	switch {
-	case strong:
-		bits = 2.5
-	case weakReserved[text]:
+	case weak:
 		bits = 1
+	case isReserved(b.shape.text):
+		bits = 2.5
 	default:
 		bits = 0.5
 	}
