@@ -89,8 +89,11 @@ func TestReachOf(t *testing.T) {
 			t.Errorf("%q: %d, want %d", name, got, want)
 		}
 	}
-	if !Maps("gorm.io/driver/mysql", "mysql") || Maps("gorm.io/driver/sqlite", "mysql") || !Maps("xorm.io/xorm", "mysql") || Maps("database/sql", "mysql") {
-		t.Error("the mappers of MySQL are others")
+	for path, want := range map[string]bool{"github.com/upper/db/v4/adapter/mysql": true, "xorm.io/xorm": true, "database/sql": false,
+		"gorm.io/driver/sqlite": false, ConfigOfGorm: false, "entgo.io/ent/dialect/sql": false} { // the last two take another driver's name
+		if got := Maps(path, "mysql"); got != want {
+			t.Errorf("Maps(%s, mysql) is %v, want %v", path, got, want)
+		}
 	}
 }
 
