@@ -38,7 +38,7 @@ func (b *builder) batches(p *parsed) (out []sqlcache.Batch) {
 			parts.Shape, parts.Head, parts.Tail = sqlcache.Parts, "("+strings.TrimSpace(c.sql[:from])+", ", " "+strings.TrimSpace(c.sql[from:])+")"
 			out = append(out, parts)
 		}
-		one.Ties = shape != sqlcache.Totals && !c.one() && !c.total()
+		one.Ties = shape != sqlcache.Totals && !c.one(key) && !c.total()
 		text := c.text(key, shape)
 		at := strings.Index(text, keyList)
 		one.Head, one.Tail = strings.TrimSpace(text[:at]), text[at+len(keyList):]
@@ -57,7 +57,21 @@ const keyList = "\x00"
 // plainSelect reports whether a SELECT has no clause that is unknown here.
 func plainSelect(q *ast.SelectStmt) bool {
 	return !q.Distinct && q.GroupBy == nil && q.Having == nil && q.LockInfo == nil && q.SelectIntoOpt == nil && q.With == nil && len(q.WindowSpecs) == 0 &&
-		q.Kind == ast.SelectStmtKindSelect && q.Fields != nil && q.From != nil && q.Where != nil && (q.Limit == nil || q.Limit.Offset == nil)
+		q.Kind == ast.SelectStmtKindSelect && q.Fields != nil && oneTable(q) && q.Where != nil && (q.Limit == nil || q.Limit.Offset == nil)
+}
+
+// oneTable reports whether a SELECT reads a table by itself: the columns of a SELECT in FROM
+// may have other types than those of their names in the table, and repeat unique values.
+func oneTable(q *ast.SelectStmt) bool {
+	if q.From == nil || q.From.TableRefs == nil || q.From.TableRefs.Right != nil {
+		return false
+	}
+	source, ok := q.From.TableRefs.Left.(*ast.TableSource)
+	if !ok {
+		return false
+	}
+	_, ok = source.Source.(*ast.TableName)
+	return ok
 }
 
 // A child is a SELECT that may be sent once for each row of another answer.
@@ -70,7 +84,7 @@ type child struct {
 	order  int             // the token ORDER; -1 without one
 	limit  int             // the token LIMIT; -1 without one
 	keys   []childKey
-	equal  map[string]bool // columns that are compared with one value
+	file   bool // of SQLite
 }
 
 // A childKey is an argument that is compared with a column.
@@ -88,7 +102,7 @@ func (b *builder) child(p *parsed, q *ast.SelectStmt) *child {
 	if b.file {
 		dialect = sqltext.SQLite
 	}
-	c := &child{q: q, table: b.schema.Tables[p.reads[0].table], sql: p.text, from: -1, order: -1, limit: -1, equal: map[string]bool{}}
+	c := &child{q: q, table: b.schema.Tables[p.reads[0].table], sql: p.text, from: -1, order: -1, limit: -1, file: b.file}
 	all, ok := dialect.Tokens(p.text)
 	if !ok {
 		return nil
@@ -141,11 +155,7 @@ func (c *child) equality(e ast.ExprNode, marks []int) {
 		return
 	}
 	name := col.Name.Name.L
-	switch v := n.R.(type) {
-	case *test_driver.ValueExpr:
-		c.equal[name] = true
-	case *test_driver.ParamMarkerExpr:
-		c.equal[name] = true
+	if v, ok := n.R.(*test_driver.ParamMarkerExpr); ok {
 		if v.Order >= len(marks) || !c.table.Columns[name].Key {
 			return
 		}
@@ -162,14 +172,11 @@ func (c *child) equality(e ast.ExprNode, marks []int) {
 	}
 }
 
-// one reports whether the answer has one row at most, whatever the key is.
-func (c *child) one() bool {
-	for column := range c.equal {
-		if c.table.Unique[column] {
-			return true
-		}
-	}
-	return false
+// one reports whether the answer has one row at most, whatever the key is. A further unique
+// column says nothing: compared with a number, a text is equal to many others. Nor does a
+// text of SQLite, whose unique index may have another collation than the column.
+func (c *child) one(k childKey) bool {
+	return c.table.Unique[k.column] && !(c.file && k.kind == sqlcache.Text)
 }
 
 // shape is how the rows of many keys are read; false if they cannot be.
@@ -183,7 +190,7 @@ func (c *child) shape(k childKey) (sqlcache.Shape, bool) {
 		return sqlcache.Totals, true
 	case c.hasAggregate() || !ordered:
 		return 0, false
-	case c.q.Limit == nil || c.one() && positive(c.q.Limit.Count):
+	case c.q.Limit == nil || c.one(k) && positive(c.q.Limit.Count):
 		return sqlcache.Rows, true
 	}
 	switch c.q.Limit.Count.(type) {
@@ -306,7 +313,7 @@ func (c *child) text(k childKey, shape sqlcache.Shape) string {
 			") AS iikanji_rows WHERE iikanji_row <= " + limit + " ORDER BY iikanji_row"
 	case sqlcache.Rows:
 		text := fields + ", " + k.name + " " + where
-		if order != "" && !c.one() {
+		if order != "" && !c.one(k) {
 			text += " " + order
 		}
 		return text

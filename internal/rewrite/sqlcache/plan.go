@@ -120,7 +120,7 @@ func (c *compiled) addBatch(b Batch) error {
 	if s := c.byText[child.text]; s == nil || !s.Keep {
 		return fmt.Errorf("its answer cannot be kept")
 	}
-	if b.Key < 0 || b.Key >= child.args || len(child.groups) != child.args || b.Kind > Text {
+	if b.Key < 0 || b.Key >= child.args || b.Kind > Text {
 		return fmt.Errorf("it has no argument %d", b.Key)
 	}
 	state := &batch{Batch: b}
