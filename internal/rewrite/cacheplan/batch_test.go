@@ -18,6 +18,7 @@ func TestBatches(t *testing.T) {
 		{"SELECT COUNT(*) FROM posts WHERE user_id = ?", "user_id", "SELECT COUNT(*), user_id FROM posts WHERE user_id IN (?) GROUP BY user_id"},
 		{"SELECT IFNULL(SUM(score), 0) AS s FROM users WHERE name = ?", "name", "SELECT IFNULL(SUM(score), 0) AS s, name FROM users WHERE name IN (?) GROUP BY name"},
 		{"SELECT 1 FROM tags WHERE post_id = ? AND tag = 'a' LIMIT 1", "post_id", "SELECT * FROM (SELECT 1, post_id AS iikanji_key, ROW_NUMBER() OVER (PARTITION BY post_id) AS iikanji_row FROM tags WHERE post_id IN (?) AND tag = 'a') AS iikanji_rows WHERE iikanji_row <= 1 ORDER BY iikanji_row"},
+		{"SELECT title FROM posts WHERE user_id = ? AND title IN (?, ?)", "user_id", "SELECT title, user_id FROM posts WHERE user_id IN (?) AND title IN (?, ?)"},
 		{"SELECT * FROM users WHERE id IN (?, ?)", "id", ""},
 		{"SELECT * FROM users WHERE id = 5", "id", ""},
 		{"SELECT * FROM users WHERE id = ? OR score = ?", "id", ""},

@@ -115,6 +115,7 @@ var loopChildren = []struct {
 	{"SELECT id, name, score, bio FROM users WHERE name = ?", "name", nil, nil},
 	{"SELECT score FROM users WHERE name = ? LIMIT 1", "name", nil, nil},
 	{"SELECT 1 FROM tags WHERE post_id = ? AND tag = ? LIMIT 1", "id", nil, []any{"go"}},
+	{"SELECT id, title FROM posts WHERE user_id = ? AND title IN (?, ?) ORDER BY id", "id", nil, []any{"t1", "t2"}},
 	{"SELECT tag FROM tags WHERE tag = ? AND post_id = ?", "id", []any{"go"}, nil},
 }
 
