@@ -6,5 +6,6 @@ import (
 	_ "github.com/iikanji/iikanji/arenas/isucholar"    // ISUCON 11 final
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier
 	_ "github.com/iikanji/iikanji/arenas/isuports"     // ISUCON 12 qualifier
+	_ "github.com/iikanji/iikanji/arenas/isutrain"     // ISUCON 9 final
 	_ "github.com/iikanji/iikanji/arenas/isuumo"       // ISUCON 10 qualifier
 )

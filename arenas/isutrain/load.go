@@ -207,6 +207,9 @@ func (a *agent) checkMark(ctx context.Context, left int) error {
 	if err != nil {
 		return err
 	}
+	if len(got) == 0 {
+		return ct.critical(stepSearch, "search-empty", "no train from 2 to %d after %s", stations, clock(q.after))
+	}
 	worst := 0
 	ct.locked(func() { worst = len(carSeats(lastCar)) - len(ct.model.localCar) })
 	for _, g := range got {
