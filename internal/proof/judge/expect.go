@@ -56,6 +56,15 @@ func (e Effects) posterior(d, se float64) (p, mean, variance float64) {
 	return e.Share * bayes / (e.Share*bayes + 1 - e.Share), d * factor, s2 * factor
 }
 
+// Gain is the probability that a measured effect is a gain.
+func (e Effects) Gain(d, se float64) float64 {
+	p, mean, v := e.posterior(d, se)
+	if v <= 0 {
+		return p * min(1, max(0, math.Copysign(1, mean)))
+	}
+	return p * stats.NormalCDF(mean/math.Sqrt(v))
+}
+
 // Expect is the true effect to expect of a change, and its 90 % credible interval.
 // The interval includes 0 unless the data exclude that the change has no effect; its
 // upper end is that of an effect that is real. It is as wide as Student's t of the

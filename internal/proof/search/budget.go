@@ -136,17 +136,16 @@ func (s *State) turnsTime() time.Duration {
 	return time.Duration(s.Options.Pairs+s.Options.Pairs/2) * s.Switching
 }
 
-// tailTime is the time that is reserved for repeating weak proofs: each takes two pairs
-// at least. Changes of logs and other checks get what the search leaves, see logsFirst.
+// tailTime is the time that is reserved for the debts: what is not proven alone, or weakly. Changes of logs and other checks get what the search leaves, see logsFirst.
 func (s *State) tailTime() time.Duration {
 	if !s.bounded() || s.Ending || s.Scarce() {
 		return 0
 	}
-	return s.weakTime()
+	return min(s.times(DebtShare, s.Options.Time), s.weakTime())
 }
 
-// weakTime is the time to repeat each weak proof in two pairs.
-func (s *State) weakTime() time.Duration { return time.Duration(4*s.weakKeeps()) * s.Cost }
+// weakTime is the time to prove alone what is not proven, or weakly.
+func (s *State) weakTime() time.Duration { return time.Duration(s.debtRuns()) * s.Cost }
 
 // leastTrial is the least number of runs in whose time a trial can decide.
 func (s *State) leastTrial() float64 {

@@ -89,8 +89,10 @@ const (
 
 	// What is checked again at the end?
 	ProofLevel
-	MostDoubt
+	LeastChance
 	CheckRuns
+	DebtRounds
+	DebtShare
 	MostBadPairs
 
 	numbers
@@ -198,10 +200,12 @@ var table = [numbers]Constant{
 
 	ProofLevel: {"proof level", 0.0005, "one-sided P", "Below it one trial proves a gain for the whole search: " +
 		"of 15 candidates that do nothing, one passes in 1 of 50 searches. A weaker proof is repeated."},
-	MostDoubt: {"most doubt", 0.5, "probability",
-		"From which a change with a weak proof is undone if there is no time to repeat it."},
+	LeastChance: {"least chance", 0.8, "probability",
+		"Of a gain, of a change that stays although there was no time to prove it alone."},
 	CheckRuns: {"check runs", 5, "runs",
 		"The least time in which a drop-one check or a change of logs can decide."},
+	DebtRounds:   {"debt rounds", 3, "rounds", "What the proof of a change alone takes, with those of the others."},
+	DebtShare:    {"debt share", 0.35, "of the time", "The most that is reserved for debts while the search goes on."},
 	MostBadPairs: {"most bad pairs", 2, "pairs", "That the last comparison repeats before disturbed runs count."},
 }
 

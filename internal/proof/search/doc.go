@@ -7,6 +7,7 @@
 //
 //   - next.go: the phases of a search: measure, explore
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
+//   - checks.go: the drop-one checks, which pay the debts of a search
 //   - undertrial.go: whether the trial, screening or check under way goes on
 //   - design.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next

@@ -12,7 +12,7 @@ import (
 // than two pairs. The rest makes the runs of the last comparison longer, up to their full
 // length: many sites slow down as their data grow, which a short run does not show.
 func (s *State) BeginEnd() {
-	tail := s.times(TailShare, s.Options.Time) + s.tailTime()
+	tail := s.times(TailShare, s.Options.Time) + time.Duration(2*s.count(DebtRounds)*len(s.keeps()))*s.Cost
 	s.Ending = true
 	if s.bounded() {
 		s.EndLoad = s.FullIn(s.TimeLeft() - tail - s.times(SpareRuns, s.Cost))
@@ -48,8 +48,9 @@ func (s *State) conclude() Step {
 		return s.conclude()
 	case Logs:
 		return s.logs()
-	case Drops:
-		return s.dropOne()
+	case Drops: // there was nothing to check
+		s.Plan.Stage = Proving
+		return s.conclude()
 	case Proving:
 		if len(s.Ledger.InForce) == 0 {
 			return at(Step{Do: End, Why: "nothing was kept: there is nothing to compare"}, Finished)
@@ -95,7 +96,7 @@ func (s *State) logs() Step {
 	if s.Ledger.Open != nil {
 		return s.confirmRun()
 	}
-	over := Step{Do: StartDrops, Plan: Plan{Stage: Drops}}
+	over := Step{Do: StartChecks, Keeps: s.toCheck(), Plan: Plan{Stage: Drops}}
 	if s.TailLeft() <= s.times(CheckRuns, s.Cost)+s.weakTime() {
 		return over
 	}
@@ -128,89 +129,6 @@ func (s *State) provingTime(c Candidate, parts []Candidate) time.Duration {
 	return time.Duration(s.runsFor(task{parts: parts}.expected())) * s.Cost
 }
 
-// StartDrops plans the drop-one checks: the site without each kept change, the least
-// certain first, while there is time.
-func (s *State) StartDrops() { s.Plan = Plan{Stage: Drops, Checks: s.keeps()} }
-
-// dropOne is the next drop-one check. A change without a gain worth keeping is undone, and
-// so is one whose weak proof is not repeated.
-func (s *State) dropOne() Step {
-	plan := s.Plan
-	kept, checked := plan.Checks, plan.Checked
-	if checked >= len(kept) || len(kept) == 1 && !s.isWeak(kept[0]) {
-		s.Plan = Plan{Stage: Proving}
-		return s.conclude()
-	}
-	if s.hasTimeToCheck(kept[checked:]) {
-		plan.Checked++
-		return Step{Do: DropOne, Why: "is it still needed?", Keeps: kept[checked : checked+1], Plan: plan}
-	}
-	why := fmt.Sprintf("drop-one checks: %d of %d kept changes; there was no time for the others", checked, len(kept))
-	return Step{Do: UndoDoubtful, Why: why, Keeps: s.doubtful(kept[checked:]), Plan: Plan{Stage: Proving}}
-}
-
-// hasTimeToCheck reports whether there is time to check the first of the keeps that are
-// left. Other changes than those with a weak proof are checked if there is time for
-// half of them: a few checks of many say little about the final state, and the time
-// makes the runs of the last comparison longer.
-func (s *State) hasTimeToCheck(left []Keep) bool {
-	least := s.times(CheckRuns, s.Cost)
-	if k := left[0]; k.Part != 0 || !s.isWeak(k) {
-		least = max(least, time.Duration(2*len(left))*s.Cost)
-	}
-	return s.TailLeft() >= least
-}
-
-// doubtful are the changes that more likely have no effect than one, if their proof cannot
-// be repeated.
-func (s *State) doubtful(left []Keep) []Keep {
-	var all []Keep
-	for _, k := range left {
-		a := &s.Ledger.Attempts[k.Attempt]
-		if k.Part == 0 && s.hasWeakProof(a) && a.Verdict.Doubt >= s.constant(MostDoubt) {
-			all = append(all, k)
-		}
-	}
-	return all
-}
-
-// A Check is what the next step of a drop-one check under way depends on.
-type Check struct {
-	Keep    Keep            `json:"keep"`
-	Pairs   int             `json:"pairs"`
-	Verdict iikanji.Verdict `json:"verdict"` // after the latest pair that counts
-}
-
-// inCheck is the next step of the drop-one check under way: pairs until the judge decides
-// whether the change is still worth keeping.
-func (s *State) inCheck() Step {
-	k := s.Check
-	v := k.Verdict
-	if v.Call == iikanji.CallUnknown && k.Pairs-len(v.Tried) < s.count(MostVoids) && s.TailLeft() >= 3*s.Cost {
-		return Step{Do: RunWithout}
-	}
-	return Step{Do: EndCheck, Why: v.Why, Verdict: v, Keeps: []Keep{k.Keep}, Drop: s.drops(k.Keep, v)}
-}
-
-// drops reports whether a check ends with the change undone. What is known of a single
-// change then rests on the pairs of both trials.
-func (s *State) drops(k Keep, v iikanji.Verdict) bool {
-	if v.Call == iikanji.Revert || !s.isWeak(k) {
-		return v.Call == iikanji.Revert
-	}
-	pooled := s.Ledger.Attempts[k.Attempt].Verdict
-	if v.Effect.Level > 0 {
-		s.Judge.Effects.Pool(&pooled, v)
-	}
-	return isUnproven(v) || v.Call != iikanji.Keep && k.Part == 0 && pooled.Doubt >= s.constant(MostDoubt)
-}
-
-// isUnproven reports whether a second trial failed to prove a gain. One that the end
-// of the time cut off speaks against the change only if its pairs do.
-func isUnproven(v iikanji.Verdict) bool {
-	return v.Call == iikanji.Inconclusive || v.Call == iikanji.CallUnknown && len(v.Tried) > 0 && v.Effect.Mid <= 0
-}
-
 // A Comparison is what the next step of the last comparison under way depends on.
 type Comparison struct {
 	Pairs int    `json:"pairs"` // that count
@@ -238,6 +156,16 @@ func (s *State) inComparison() Step {
 		return Step{Do: EndCompare, Why: fmt.Sprintf("the last comparison has %d pairs of the %d that were wanted: %s", c.Pairs, s.Options.Pairs, why)}
 	}
 	return Step{Do: RunFinal}
+}
+
+// toCheck are the kept changes that are checked at the end: none if the last comparison alone
+// decides on the only one.
+func (s *State) toCheck() []Keep {
+	kept := s.keeps()
+	if len(kept) == 1 && !s.isWeak(kept[0]) {
+		return nil
+	}
+	return kept
 }
 
 // CheckedAgain notes what a check found of a change that it measured alone: of a single

@@ -65,15 +65,3 @@ func (s *State) isWeak(k Keep) bool {
 func (s *State) hasWeakProof(a *Attempt) bool {
 	return !a.HasSeveral() && a.Verdict.Reason == iikanji.Proven && a.Verdict.P > s.constant(ProofLevel) && (a.Again == nil || a.Again.Call != iikanji.Keep)
 }
-
-// weakKeeps counts the changes in force whose proof must be repeated.
-func (s *State) weakKeeps() int {
-	n := 0
-	for i := range s.Ledger.Attempts {
-		a := &s.Ledger.Attempts[i]
-		if a.Verdict.Call == iikanji.Keep && !a.Dropped && s.hasWeakProof(a) && len(s.Ledger.InForceOf(a)) > 0 {
-			n++
-		}
-	}
-	return n
-}

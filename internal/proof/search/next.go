@@ -19,7 +19,9 @@ import (
 //     untouched site against the final one in full runs.
 func Next(s State) Step {
 	under := func(step Step) Step { // the plan stays while something is under way
-		step.Plan = s.Plan
+		if step.Do != EndChecks { // the plan after them is the step's own
+			step.Plan = s.Plan
+		}
 		return step
 	}
 	switch {
@@ -27,8 +29,8 @@ func Next(s State) Step {
 		return under(s.inTrial())
 	case s.Design != nil:
 		return under(s.inDesign())
-	case s.Check != nil:
-		return under(s.inCheck())
+	case s.Checks != nil:
+		return under(s.inChecks())
 	case s.Final != nil:
 		return under(s.inComparison())
 	case s.Phase == Measuring:

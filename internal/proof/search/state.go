@@ -46,7 +46,7 @@ type State struct {
 	Plan   Plan        `json:"plan,omitzero"`
 	Trial  *Trial      `json:"trial,omitempty"`
 	Design *Design     `json:"design,omitempty"`
-	Check  *Check      `json:"check,omitempty"`
+	Checks *Checks     `json:"checks,omitempty"`
 	Final  *Comparison `json:"final,omitempty"`
 
 	// Ratio is what the last comparison measured, final / untouched; zero before.

@@ -82,21 +82,20 @@ const (
 	ConfirmRun  Action = "confirm"      // run the incumbent for the change that is not confirmed
 	ConfirmOpen Action = "confirmation" // decide on that change
 
-	EndSearch    Action = "end search" // begin the end phase
-	StartDrops   Action = "drop-one checks"
-	DropOne      Action = "drop one"      // begin the comparison without one kept change
-	RunWithout   Action = "pair without"  // run one pair of it
-	EndCheck     Action = "end check"     // drop the change, or put it back
-	UndoDoubtful Action = "undo doubtful" // undo kept changes that more likely have no effect
-	Rehearse     Action = "restart rehearsal"
-	Compare      Action = "last comparison" // begin it
-	RunFinal     Action = "final pair"      // run one pair of it
-	AcceptAll    Action = "accept all"      // disturbed runs count from now on
-	EndCompare   Action = "end comparison"
-	UndoHarm     Action = "undo harm" // undo all that the last comparison proved to be harmful
-	ClearFinal   Action = "clear"     // forget a comparison that did not confirm what was kept
-	End          Action = "end"
-	Abort        Action = "abort" // the search cannot go on
+	EndSearch   Action = "end search"      // begin the end phase
+	StartChecks Action = "drop-one checks" // begin them
+	RunRound    Action = "round"           // run the final site, and without each of some changes
+	EndCheck    Action = "end check"       // undo the change, or keep it
+	EndChecks   Action = "end checks"
+	Rehearse    Action = "restart rehearsal"
+	Compare     Action = "last comparison" // begin it
+	RunFinal    Action = "final pair"      // run one pair of it
+	AcceptAll   Action = "accept all"      // disturbed runs count from now on
+	EndCompare  Action = "end comparison"
+	UndoHarm    Action = "undo harm" // undo all that the last comparison proved to be harmful
+	ClearFinal  Action = "clear"     // forget a comparison that did not confirm what was kept
+	End         Action = "end"
+	Abort       Action = "abort" // the search cannot go on
 )
 
 // A Plan is what a search intends beyond its next step.
@@ -125,9 +124,6 @@ type Plan struct {
 	Screened []Candidate `json:"screened,omitempty"`
 	// Stage is the stage of the end phase.
 	Stage Stage `json:"stage,omitempty"`
-	// Checks are the kept changes of the drop-one checks, Checked how many had theirs.
-	Checks  []Keep `json:"checks,omitempty"`
-	Checked int    `json:"checked,omitempty"`
 }
 
 // A Phase is a phase of a search.

@@ -134,7 +134,7 @@ func TestBudgetEnd(t *testing.T) {
 		}
 		weak := Attempt{Changes: []iikanji.ChangeID{1}, Verdict: iikanji.Verdict{Call: iikanji.Keep, Reason: iikanji.Proven, P: 0.01}}
 		b.Ledger.Attempts = []Attempt{weak, weak}
-		if tail, search := b.TailLeft(), b.TimeFor(); search != tail-8*b.Cost {
+		if tail, search := b.TailLeft(), b.TimeFor(); search != tail-9*b.Cost {
 			t.Errorf("after %v, with two weak proofs: %v for the search of %v", c.spent, search, tail)
 		}
 		b.Ledger.Attempts = nil

@@ -5,7 +5,7 @@
 // Its files, each above those that it uses:
 //
 //   - final.go: the last comparison, of the untouched and the final site
-//   - without.go: the final site with and without one kept change
+//   - star.go: the final site with and without each of the kept changes
 //   - design.go: the rows of a factorial design
 //   - trial.go, pair.go: the site with and without changes, in pairs, and the fast lane
 //   - order.go: the order of the runs of a pair, and the rest before it

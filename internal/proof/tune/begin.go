@@ -16,7 +16,7 @@ func (t *Tuner) begin() {
 	t.runner = &runner{book: t.book, display: t.display, hands: t.hands, field: t.Field, rng: rand.New(rand.NewPCG(t.Options.Seed, 1))}
 	t.planner = &planner{book: t.book, display: t.display, hands: t.hands, make: t.Plan, whichFile: t.WhichFile}
 	t.out = &Outcome{Full: t.Options.Full, Place: t.Options.Place, Untouched: []iikanji.RunID{}, Final: []iikanji.RunID{}}
-	t.on, t.design, t.check, t.final = nil, nil, nil, nil
+	t.on, t.design, t.star, t.final = nil, nil, nil, nil
 }
 
 // openLedger begins a search with the ledger of an earlier one on this history, if there is

@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -21,107 +20,120 @@ func saysOf(a *search.Attempt, k search.Keep) string {
 	return a.Says
 }
 
-// dropOne begins the comparison of the final state with the one without a kept change.
-func (t *Tuner) dropOne(ctx context.Context, k search.Keep) error {
+// startChecks begins the drop-one checks of kept changes. One that others are built on has none.
+func (t *Tuner) startChecks(keeps []search.Keep) error {
 	b := t.book
-	a := &b.ledger().Attempts[k.Attempt]
-	changes, err := b.changes(k.Changes)
-	if err != nil || len(changes) == 0 {
-		return err
-	}
-	says := saysOf(a, k)
-	above, err := t.hands.above(k.Changes)
-	if err != nil {
-		return err
-	}
-	if len(above) > 0 {
-		t.display.note("not checked alone: %s: %d later changes are built on it", says, len(above))
-		return nil
-	}
-	check := trial.Without(t.setting(), b.state.Judge, changes...)
-	t.display.phase("drop-one", "without: "+says, "is it still needed?")
-	b.ledger().Away = k.Changes // an interrupted check puts them back
-	if err := b.save(); err != nil {
-		return err
-	}
-	b.fresh = nil
-	t.check, b.state.Check = check, &search.Check{Keep: k}
-	return nil
-}
-
-// runWithout runs one pair of a drop-one check.
-func (t *Tuner) runWithout(ctx context.Context) error {
-	s, check := t.book.state, t.check
-	p, err := check.RunPairWithout(ctx, len(s.Check.Verdict.Tried))
-	if err != nil {
-		return err
-	}
-	check.Case.Pairs = append(check.Case.Pairs, p)
-	if s.Check.Pairs = len(check.Case.Pairs); p.Void != "" {
-		return nil
-	}
-	s.Check.Verdict = check.Rule(s.Judge).Decide(check.Case)
-	t.display.pairs(len(s.Check.Verdict.Tried), s.Check.Verdict.Effect)
-	return nil
-}
-
-// endCheck notes what a drop-one check found, and undoes the change for good or puts it back.
-func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
-	b, k, v := t.book, step.Keeps[0], step.Verdict
-	a := &b.ledger().Attempts[k.Attempt]
-	if v.Effect.Level > 0 {
-		b.state.CheckedAgain(k, v)
-	}
-	var err error
-	if step.Drop {
-		err = t.drop(ctx, a, k)
-	}
-	check := t.check
-	t.check, b.state.Check = nil, nil
-	if !step.Drop || err != nil {
-		return errors.Join(err, t.hands.allBack(context.WithoutCancel(ctx)))
-	}
-	b.forgetIncumbent()
-	for _, p := range check.Case.Pairs {
-		if p.Void == "" && p.A != nil {
-			b.incumbent = append(b.incumbent, p.A)
+	star := &trial.Star{Site: t.runner, Load: t.Options.Short, Rng: t.runner.rng}
+	checks := &search.Checks{}
+	for _, k := range keeps {
+		changes, err := b.changes(k.Changes)
+		if err != nil {
+			return err
 		}
-	}
-	t.display.note("dropped: %s: %s", saysOf(a, k), v.Why)
-	return b.save()
-}
-
-// drop undoes a change for good that a check found to have no effect worth keeping.
-func (t *Tuner) drop(ctx context.Context, a *search.Attempt, k search.Keep) error {
-	if err := t.check.Arms.Put(ctx, false); err != nil {
-		return err
-	}
-	l := t.book.ledger()
-	l.InForce = slices.DeleteFunc(l.InForce, func(id iikanji.ChangeID) bool { return slices.Contains(k.Changes, id) })
-	a.Dropped = len(l.InForceOf(a)) == 0
-	l.Away = nil
-	return nil
-}
-
-// undoDoubtful undoes changes that more likely have no effect than one, if their
-// proof could not be repeated.
-func (t *Tuner) undoDoubtful(ctx context.Context, doubtful []search.Keep) error {
-	for _, k := range doubtful {
-		a := &t.book.ledger().Attempts[k.Attempt]
 		above, err := t.hands.above(k.Changes)
 		if err != nil {
 			return err
 		}
-		if len(above) > 0 { // they would be undone with it, and there is no time to try them again
-			t.display.note("%s stays: its gain is doubtful, but %d later changes are built on it", a.Says, len(above))
-			continue
+		a := &b.ledger().Attempts[k.Attempt]
+		switch {
+		case len(changes) == 0:
+		case len(above) > 0:
+			t.display.note("not checked alone: %s: %d later changes are built on it", saysOf(a, k), len(above))
+		default:
+			star.Arms = append(star.Arms, trial.Without(t.setting(), b.state.Judge.Looks, changes...))
+			checks.Arms = append(checks.Arms, search.CheckArm{Keep: k})
 		}
-		why := "its gain is doubtful, and there was no time to prove it again"
-		if err := t.hands.takeBack(ctx, k.Changes, why); err != nil {
+	}
+	if len(checks.Arms) == 0 {
+		return nil
+	}
+	b.fresh = nil
+	t.star, b.state.Checks = star, checks
+	return nil
+}
+
+// runRound makes one round of the drop-one checks and asks the judge about each change.
+func (t *Tuner) runRound(ctx context.Context, keeps []search.Keep) error {
+	b, checks := t.book, t.book.state.Checks
+	l := b.ledger()
+	var which []int
+	for _, k := range keeps {
+		which = append(which, checks.Arm(k))
+		l.Away = append(l.Away, k.Changes...) // an interrupted check puts them back
+	}
+	if err := b.save(); err != nil {
+		return err
+	}
+	b.fresh = nil
+	ok, err := t.star.Run(ctx, which, func(arm int) {
+		doing := "the final site"
+		if arm >= 0 {
+			k := checks.Arms[arm].Keep
+			doing = "without: " + saysOf(&l.Attempts[k.Attempt], k)
+		}
+		t.display.phase("drop-one", doing, "is each still needed?")
+	})
+	if err != nil {
+		return err
+	}
+	checks.Rounds++
+	if checks.Voids++; ok {
+		checks.Voids = 0
+		for _, arm := range which {
+			t.judgeArm(arm)
+		}
+	}
+	t.star.Back()
+	return t.hands.allBack(ctx)
+}
+
+// judgeArm asks the judge what the pairs of one change prove.
+func (t *Tuner) judgeArm(arm int) {
+	s, tr, a := t.book.state, t.star.Arms[arm], &t.book.state.Checks.Arms[arm]
+	a.Rounds++
+	if p := tr.Case.Pairs[len(tr.Case.Pairs)-1]; p.Void == "" {
+		a.Fresh++
+	}
+	a.Verdict = tr.Rule(s.Judge).Decide(tr.Case)
+	t.display.pairs(len(a.Verdict.Tried), a.Verdict.Effect)
+}
+
+// endCheck notes what the check of a change found, and undoes it for good or keeps it.
+func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
+	b, k, v := t.book, step.Keeps[0], step.Verdict
+	a := &b.ledger().Attempts[k.Attempt]
+	checks := b.state.Checks
+	arm := checks.Arm(k)
+	says := saysOf(a, k)
+	if v.Effect.Level > 0 {
+		b.state.CheckedAgain(k, v)
+	}
+	if !step.Drop {
+		checks.Arms[arm].Done, checks.Arms[arm].Proven = true, v.Call == iikanji.Keep
+		if v.Call == iikanji.Keep {
+			t.display.say("proven alone: %s: %s", says, v.Why)
+		}
+		if err := b.judged(a); err != nil {
 			return err
 		}
-		a.Dropped = true
-		t.display.note("dropped: %s: %s", a.Says, why)
+		return b.save()
+	}
+	for _, i := range checks.Dropped(arm) {
+		t.star.Arms[i].Case.Pairs = nil
+	}
+	t.display.note("dropped: %s: %s", says, step.Why)
+	if err := t.hands.takeBack(ctx, k.Changes, step.Why); err != nil {
+		return err
+	}
+	a.Dropped = len(b.ledger().InForceOf(a)) == 0
+	return b.save()
+}
+
+// endChecks ends the drop-one checks.
+func (t *Tuner) endChecks(why string) error {
+	t.star, t.book.state.Checks = nil, nil
+	if why != "" {
+		t.display.note("%s", why)
 	}
 	return t.book.save()
 }

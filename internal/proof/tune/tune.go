@@ -156,21 +156,17 @@ func (t *Tuner) performEnd(ctx context.Context, step search.Step) error {
 			t.display.note("the runs of the last comparison also confirm what was kept: there was no time for other runs")
 		}
 		return nil
-	case search.StartDrops:
+	case search.StartChecks:
 		if step.Why != "" {
 			t.display.note("%s", step.Why)
 		}
-		t.book.state.StartDrops()
-		return nil
-	case search.DropOne:
-		return t.dropOne(ctx, step.Keeps[0])
-	case search.RunWithout:
-		return t.runWithout(ctx)
+		return t.startChecks(step.Keeps)
+	case search.RunRound:
+		return t.runRound(ctx, step.Keeps)
 	case search.EndCheck:
 		return t.endCheck(ctx, step)
-	case search.UndoDoubtful:
-		t.display.note("%s", step.Why)
-		return t.undoDoubtful(ctx, step.Keeps)
+	case search.EndChecks:
+		return t.endChecks(step.Why)
 	case search.Rehearse:
 		return t.rehearse(ctx)
 	case search.Compare:
@@ -217,7 +213,7 @@ func (t *Tuner) abandon(ctx context.Context, err error) error {
 		return t.abandonTrial(ctx, err)
 	case t.design != nil:
 		return errors.Join(err, t.design.Undo(ctx))
-	case t.check != nil:
+	case t.star != nil:
 		return errors.Join(err, t.hands.allBack(context.WithoutCancel(ctx)))
 	case t.final != nil:
 		return errors.Join(err, t.leaveFinal(ctx))

@@ -46,7 +46,7 @@ type Tuner struct {
 	out    *Outcome
 	on     *onTrial
 	design *trial.Design
-	check  *trial.Trial
+	star   *trial.Star
 	final  *trial.Final
 }
 

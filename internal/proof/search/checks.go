@@ -1,0 +1,197 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/judge"
+)
+
+// Checks are the drop-one checks under way, which pay the debts of a search: in each round the
+// final site runs once, and once without each of some kept changes. Each change is judged by
+// its own pairs of such runs, which differ in nothing else: no interaction of others can look
+// like its effect, and the run of the final site serves all.
+type Checks struct {
+	Arms   []CheckArm `json:"arms"`
+	Rounds int        `json:"rounds,omitempty"`
+	Voids  int        `json:"voids,omitempty"` // rounds in a row whose run of the final site does not count
+}
+
+// A CheckArm is one kept change that is checked.
+type CheckArm struct {
+	Keep    Keep            `json:"keep"`
+	Rounds  int             `json:"rounds,omitempty"`
+	Fresh   int             `json:"fresh,omitempty"`  // pairs that count since the final site last changed
+	Verdict iikanji.Verdict `json:"verdict,omitzero"` // after the latest pair that counts
+	Done    bool            `json:"done,omitempty"`   // nothing more is asked of it
+	Proven  bool            `json:"proven,omitempty"` // its own pairs prove its gain
+}
+
+func (a CheckArm) pairs() int { return len(a.Verdict.Tried) }
+
+// inChecks is the next step of the drop-one checks: what the latest round decides, one change
+// at a time and the most harmful first; then the next round, while there is time.
+func (s *State) inChecks() Step {
+	arms := s.Checks.Arms
+	worst := -1
+	for i := range arms {
+		if s.mustGo(&arms[i]) && (worst < 0 || arms[i].Verdict.Effect.Mid < arms[worst].Verdict.Effect.Mid) {
+			worst = i
+		}
+	}
+	if worst >= 0 {
+		return endCheck(&arms[worst], true)
+	}
+	for i := range arms {
+		if a := &arms[i]; !a.Done && s.mayStay(a) {
+			return endCheck(a, false)
+		}
+	}
+	if round := s.round(); round != nil {
+		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
+	}
+	for i := range arms {
+		if a := &arms[i]; !a.Done && s.isWeak(a.Keep) && s.chanceOf(a) < s.constant(LeastChance) {
+			step := endCheck(a, true)
+			step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
+			return step
+		}
+	}
+	return Step{Do: EndChecks, Why: s.debts(), Plan: Plan{Stage: Proving}}
+}
+
+func endCheck(a *CheckArm, drop bool) Step {
+	return Step{Do: EndCheck, Why: a.Verdict.Why, Verdict: a.Verdict, Keeps: []Keep{a.Keep}, Drop: drop}
+}
+
+// mustGo reports whether the pairs of a change say that it goes: a gain that is worth keeping
+// is unlikely, or its proof could not be repeated. Two pairs must be of the present final
+// site: of two changes that do the same, each is useless only beside the other.
+func (s *State) mustGo(a *CheckArm) bool {
+	v := a.Verdict
+	switch {
+	case a.Done || a.Fresh < leastPairs:
+		return false
+	case v.Call == iikanji.Revert:
+		return true
+	}
+	return v.Call == iikanji.Inconclusive && s.isWeak(a.Keep)
+}
+
+// mayStay reports whether no more is asked of a change: its pairs prove its gain, or, where
+// that was proven before, show no harm.
+func (s *State) mayStay(a *CheckArm) bool {
+	v := a.Verdict
+	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive || !s.isWeak(a.Keep) && a.pairs() >= leastPairs && v.Effect.Mid > 0
+}
+
+// round are the changes of the next round: those whose checks have begun, then those that are
+// not proven alone, the most doubtful first. nil if there is no time for one.
+func (s *State) round() []Keep {
+	c := s.Checks
+	if c.Voids >= 2 {
+		return nil
+	}
+	var left []*CheckArm
+	begun := false
+	for i := range c.Arms {
+		if a := &c.Arms[i]; !a.Done && a.Rounds-a.pairs() < s.count(MostVoids) {
+			left, begun = append(left, a), begun || a.Rounds > 0
+		}
+	}
+	slices.SortStableFunc(left, func(a, b *CheckArm) int {
+		return cmp.Or(-cmp.Compare(bit(a.Rounds > 0), bit(b.Rounds > 0)), -cmp.Compare(bit(s.isWeak(a.Keep)), bit(s.isWeak(b.Keep))),
+			cmp.Compare(s.chanceOf(a), s.chanceOf(b)))
+	})
+	most := len(left)
+	if s.bounded() {
+		runs := float64(s.TailLeft()) / float64(max(s.Cost, 1))
+		if !begun {
+			if runs < s.constant(CheckRuns) {
+				return nil
+			}
+			runs /= leastPairs
+		}
+		most = min(most, int(runs)-1)
+	}
+	var round []Keep
+	for _, a := range left[:max(0, most)] {
+		round = append(round, a.Keep)
+	}
+	return round
+}
+
+// chanceOf is the probability that a kept change has a gain: by what was known when it was
+// kept with others, and by its own pairs.
+func (s *State) chanceOf(a *CheckArm) float64 {
+	k := s.Ledger.Attempts[a.Keep.Attempt]
+	v := a.Verdict
+	if a.Keep.Part == 0 && v.Effect.Level > 0 {
+		pooled := k.Verdict
+		s.Judge.Effects.Pool(&pooled, v)
+		return 1 - pooled.Doubt
+	}
+	before := 1 - k.doubtOf(a.Keep.Changes[0])
+	if v.Effect.Level == 0 || v.SE <= 0 {
+		return before
+	}
+	usual := s.constant(UsualEffect)
+	return judge.Effects{Share: min(0.9, max(0.1, before)), Tau: usual}.Gain(v.Effect.Mid, v.SE)
+}
+
+// Dropped notes that the check of an arm ended with its change undone: the final site is
+// another one. It returns the arms whose pairs are of another question now. After a harmful
+// change these are all; otherwise those that showed no gain beside it.
+func (c *Checks) Dropped(arm int) (restart []int) {
+	v := c.Arms[arm].Verdict
+	c.Arms[arm].Done = true
+	for i := range c.Arms {
+		a := &c.Arms[i]
+		harmful := Loses(v)
+		if i == arm || a.Done && !(harmful && a.Proven) {
+			continue
+		}
+		a.Fresh = 0
+		if harmful || a.Verdict.Effect.Mid < a.Verdict.Worth {
+			a.Verdict, a.Done, a.Proven, a.Rounds = iikanji.Verdict{}, false, false, min(a.Rounds, 1)
+			restart = append(restart, i)
+		}
+	}
+	return restart
+}
+
+// arm is the index of the arm of a kept change.
+func (c *Checks) Arm(k Keep) int {
+	return slices.IndexFunc(c.Arms, func(a CheckArm) bool { return slices.Equal(a.Keep.Changes, k.Changes) })
+}
+
+// debts is what the checks leave unproven, and the time that would prove it; "" if nothing.
+func (s *State) debts() string {
+	n := 0
+	for _, a := range s.Checks.Arms {
+		if !a.Done && s.isWeak(a.Keep) {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	need := time.Duration(s.count(DebtRounds)*(n+1)) * s.Cost
+	return fmt.Sprintf("%d kept changes are unproven alone: about %s more would decide on them", n, Brief(need))
+}
+
+// debtRuns is how many runs the debts of the kept changes take: those that are not proven
+// alone, or weakly.
+func (s *State) debtRuns() int {
+	n := 0
+	for _, k := range s.keeps() {
+		n += bit(s.isWeak(k))
+	}
+	if n == 0 {
+		return 0
+	}
+	return s.count(DebtRounds) * (n + 1)
+}
