@@ -39,6 +39,7 @@ func Compare(pairs []Pair) Comparison {
 		m.SE = math.Sqrt((m.SE*m.SE + armWeight*arms/n) / (1 + armWeight))
 		m.DF *= 1 + armGain*armWeight
 	}
+	m.SE = max(m.SE, resolution(s.pairs)*math.Sqrt(2/max(1, float64(s.n()))))
 	c := Comparison{Scores: [2]float64{math.Exp(stats.Mean(s.a)), math.Exp(stats.Mean(s.b))}, Pairs: len(s.pairs), Work: compareWork(s.pairs)}
 	c.Ratio = iikanji.Interval{Mid: math.Exp(m.Mean), Level: level}
 	if m.DF > 0 {
@@ -47,6 +48,21 @@ func Compare(pairs []Pair) Comparison {
 		c.Ratio.Lo, c.Ratio.Hi = math.Exp(c.Effect.Lo), math.Exp(c.Effect.Hi)
 	}
 	return c
+}
+
+// resolution is the standard deviation of ln(score) that rounding causes where all scores are
+// whole numbers; 0 otherwise. Scores without noise have an interval of this width.
+func resolution(pairs []Pair) float64 {
+	least := math.Inf(1)
+	for _, p := range pairs {
+		for _, r := range []*iikanji.Run{p.A, p.B} {
+			if r.Score != math.Round(r.Score) {
+				return 0
+			}
+			least = min(least, r.Score)
+		}
+	}
+	return 1 / math.Sqrt(12) / least
 }
 
 // Arms are the arms of a pair in the order of its runs; true is the candidate.

@@ -52,8 +52,9 @@ func (e Effects) posterior(d, se float64) (p, mean, variance float64) {
 	}
 	t2, s2 := e.Tau*e.Tau, se*se
 	factor := t2 / (t2 + s2)
-	bayes := math.Sqrt(1-factor) * math.Exp(min(500, d*d/(2*s2)*factor))
-	return e.Share * bayes / (e.Share*bayes + 1 - e.Share), d * factor, s2 * factor
+	bayes := math.Log(s2/(t2+s2))/2 + d*d/(2*s2)*factor // the logarithm: a score without noise has no bound
+	odds := (1 - e.Share) / e.Share * math.Exp(min(700, -bayes))
+	return 1 / (1 + odds), d * factor, s2 * factor
 }
 
 // Gain is the probability that a measured effect is a gain.

@@ -19,6 +19,9 @@ type noiseRatio struct {
 // p-value: the weights are no more than a guess.
 type ratioTerms struct{ weight, factor float64 }
 
+// leastSquares keeps the likelihood finite where scores have no noise.
+const leastSquares = 1e-12
+
 // firstLook is the number of pairs at the first look.
 const firstLook = 2
 
@@ -59,7 +62,7 @@ func (s sifted) noGain(e stats.Moderated, factor float64) float64 {
 	most = math.Inf(-1)
 	for _, r := range noiseRatios {
 		a2, b2 := r.incumbent*r.incumbent, r.candidate*r.candidate
-		ss := known + ssA/a2 + ssB/b2
+		ss := max(leastSquares, known+ssA/a2+ssB/b2)
 		// ln of the likelihood, relative to the largest so far
 		l := -m/2*math.Log(a2*b2) - e.DF/2*math.Log(ss)
 		if l > most {
