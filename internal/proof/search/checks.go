@@ -54,7 +54,7 @@ func (s *State) inChecks() Step {
 		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
 	}
 	for i := range arms {
-		if a := &arms[i]; !a.Done && s.isWeak(a.Keep) && s.chanceOf(a) < s.constant(LeastChance) {
+		if a := &arms[i]; !a.Done && s.isWeak(a.Keep) && s.isDoubtful(a) {
 			step := endCheck(a, true)
 			step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
 			return step
@@ -122,6 +122,17 @@ func (s *State) round() []Keep {
 		round = append(round, a.Keep)
 	}
 	return round
+}
+
+// isDoubtful reports whether a change more likely than it may be has no gain. Of a part of a
+// bundle that neither a design nor a pair without it has measured nothing is known but that
+// the whole helps: it stays, and is named.
+func (s *State) isDoubtful(a *CheckArm) bool {
+	p := s.Ledger.Attempts[a.Keep.Attempt].PartOf(a.Keep.Part)
+	if a.Keep.Part != 0 && a.pairs() == 0 && (p == nil || p.Chance == 0) {
+		return false
+	}
+	return s.chanceOf(a) < s.constant(LeastChance)
 }
 
 // chanceOf is the probability that a kept change has a gain: by what was known when it was
