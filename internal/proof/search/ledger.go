@@ -23,8 +23,11 @@ type Ledger struct {
 	Absorbed bool               `json:"absorbed,omitempty"` // other work uses what one cure saves: see Absorbs
 	Pairs    [][][2]int         `json:"pairs"`              // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
-	Runs     int                `json:"runs"`
-	Voided   int                `json:"voided"`
+	// Fruitless is how many searches on this history, this one included, have proven nothing
+	// since the last one that proved a gain.
+	Fruitless int `json:"fruitless,omitempty"`
+	Runs      int `json:"runs"`
+	Voided    int `json:"voided"`
 }
 
 // An Unconfirmed is an attempt that the fast lane accepted and that later runs
@@ -34,6 +37,26 @@ type Unconfirmed struct {
 	Bound   float64         `json:"bound"`
 	Before  []iikanji.RunID `json:"before"`
 	Since   []iikanji.RunID `json:"since"`
+}
+
+// Share is the share of a test's error that the tests of this search have. The error is one
+// budget over all searches of a history, whatever their candidates are called: the k-th
+// search in a row that proves nothing has 1/k² of it, so that all together have less than 1.65
+// times that of one. A proven gain earns the whole again.
+func (l *Ledger) Share() float64 {
+	k := float64(max(1, l.Fruitless))
+	return 1 / (k * k)
+}
+
+// ProvedSince reports whether an attempt from an index on has proven a gain that is in force.
+func (l *Ledger) ProvedSince(first int) bool {
+	for i := first; i < len(l.Attempts); i++ {
+		a := &l.Attempts[i]
+		if a.Verdict.Call == iikanji.Keep && a.Verdict.Reason == iikanji.Proven && !a.Provisional() && len(l.InForceOf(a)) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // InForceOf are the changes of an attempt that are in force.

@@ -40,6 +40,9 @@ func (t *Tuner) openLedger() error {
 // close completes the outcome of a search that ended with err, and saves it.
 func (t *Tuner) close(err error) (*Outcome, error) {
 	s, out := t.book.present(), t.out
+	if s.Ledger.ProvedSince(t.book.first) {
+		s.Ledger.Fruitless = 0
+	}
 	out.Attempts = append([]search.Attempt{}, s.Ledger.Attempts...)
 	out.Runs, out.Voided = s.Runs, s.Ledger.Voided-t.book.before[1]
 	out.Short = s.Score

@@ -159,6 +159,7 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 // effects of changes from the attempts so far.
 func (b *book) learn() {
 	j := judge.NewJudge(search.Usual(judge.Noise(b.aa, b.past...)))
+	j.Looks = j.Looks.Scaled(b.ledger().Share())
 	j.Slope = judge.LearnSlope(append(slices.Clone(b.past), judge.PairRuns(b.aa))...)
 	var tried []judge.Tried
 	for i := range b.ledger().Attempts {

@@ -19,6 +19,8 @@ func (t *Tuner) Tune(ctx context.Context) (*Outcome, error) {
 	if err := t.openLedger(); err != nil {
 		return nil, err
 	}
+	t.book.ledger().Fruitless++ // until it proves a gain
+	t.book.learn()
 	return t.close(t.search(ctx))
 }
 
