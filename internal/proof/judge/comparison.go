@@ -39,7 +39,7 @@ func Compare(pairs []Pair) Comparison {
 		m.SE = math.Sqrt((m.SE*m.SE + armWeight*arms/n) / (1 + armWeight))
 		m.DF *= 1 + armGain*armWeight
 	}
-	m.SE = max(m.SE, resolution(s.pairs)*math.Sqrt(2/max(1, float64(s.n()))))
+	m.SE = max(m.SE, leastSE, resolution(s.pairs)*math.Sqrt(2/max(1, float64(s.n()))))
 	c := Comparison{Scores: [2]float64{math.Exp(stats.Mean(s.a)), math.Exp(stats.Mean(s.b))}, Pairs: len(s.pairs), Work: compareWork(s.pairs)}
 	c.Ratio = iikanji.Interval{Mid: math.Exp(m.Mean), Level: level}
 	if m.DF > 0 {
@@ -49,6 +49,9 @@ func Compare(pairs []Pair) Comparison {
 	}
 	return c
 }
+
+// leastSE is the least standard error, so that an interval has a width.
+const leastSE = 1e-6
 
 // resolution is the standard deviation of ln(score) that rounding causes where all scores are
 // whole numbers; 0 otherwise. Scores without noise have an interval of this width.

@@ -197,12 +197,18 @@ func (s *State) debts() string {
 // debtRuns is how many runs the debts of the kept changes take: those that are not proven
 // alone, or weakly.
 func (s *State) debtRuns() int {
-	n := 0
-	for _, k := range s.keeps() {
-		n += bit(s.isWeak(k))
-	}
+	n := s.Debts()
 	if n == 0 {
 		return 0
 	}
 	return s.count(DebtRounds) * (n + 1)
+}
+
+// Debts is how many kept changes are not proven alone, or weakly.
+func (s *State) Debts() int {
+	n := 0
+	for _, k := range s.keeps() {
+		n += bit(s.isWeak(k))
+	}
+	return n
 }

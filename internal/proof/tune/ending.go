@@ -25,6 +25,7 @@ func (t *Tuner) startChecks(keeps []search.Keep) error {
 	b := t.book
 	star := &trial.Star{Site: t.runner, Load: t.Options.Short, Rng: t.runner.rng}
 	checks := &search.Checks{}
+	looks := b.state.Judge.Looks.Scaled(1 / float64(max(1, b.state.Debts()))) // together they have the error of one trial
 	for _, k := range keeps {
 		changes, err := b.changes(k.Changes)
 		if err != nil {
@@ -40,7 +41,7 @@ func (t *Tuner) startChecks(keeps []search.Keep) error {
 		case len(above) > 0:
 			t.display.note("not checked alone: %s: %d later changes are built on it", saysOf(a, k), len(above))
 		default:
-			star.Arms = append(star.Arms, trial.Without(t.setting(), b.state.Judge.Looks, changes...))
+			star.Arms = append(star.Arms, trial.Without(t.setting(), looks, changes...))
 			checks.Arms = append(checks.Arms, search.CheckArm{Keep: k})
 		}
 	}
