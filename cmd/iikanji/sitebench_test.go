@@ -19,9 +19,10 @@ func TestFitSite(t *testing.T) {
 	}{
 		{"", 75 * time.Second, 0, 15 * time.Minute, ""},
 		{"--time 15m", 75 * time.Second, 0, 15 * time.Minute, ""},
-		{"", 110 * time.Second, 0, 18 * time.Minute, ""},
-		{"--time=15m", 110 * time.Second, 0, 15 * time.Minute, "take 17m16s at least"},
-		{"", 110 * time.Second, 15 * time.Minute, 15 * time.Minute, "take 17m16s at least"},
+		{"", 110 * time.Second, 0, 15 * time.Minute, ""},
+		{"", 150 * time.Second, 0, 19 * time.Minute, ""},
+		{"--time=15m", 150 * time.Second, 0, 15 * time.Minute, "take 18m22s at least"},
+		{"", 150 * time.Second, 15 * time.Minute, 15 * time.Minute, "take 18m22s at least"},
 		{"", 60 * time.Second, 12 * time.Minute, 12 * time.Minute, ""},
 		{"--time 20m", 60 * time.Second, 12 * time.Minute, 20 * time.Minute, ""},
 		{"--time 0", 60 * time.Second, 12 * time.Minute, 0, ""},
