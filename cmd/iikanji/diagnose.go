@@ -226,10 +226,16 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 	}
 	text := fmt.Sprintf("\nkept in %s\n", filepath.Join(dir, "runs", fmt.Sprintf("%04d", d.Run.ID)))
 	if len(d.Findings) > 0 {
-		text += fmt.Sprintf("evidence and plans: iikanji diagnose %s --run %d --explain %s\n", a.Name, d.Run.ID, d.Findings[0].Code)
+		text += fmt.Sprintf("evidence and plans: iikanji diagnose %s --run %d --explain %s\n", a.Name, d.Run.ID, firstCause(d.Findings).Code)
 	}
 	_, err := fmt.Fprint(e.Stdout, text)
 	return err
+}
+
+// firstCause is the finding that is numbered 1. Where all are doubts about the measurement,
+// it is the first of them.
+func firstCause(findings []iikanji.Finding) iikanji.Finding {
+	return findings[max(0, slices.IndexFunc(findings, func(f iikanji.Finding) bool { return !f.Doubt }))]
 }
 
 // fewFindings is how many findings have a place on a usual terminal, with two lines each.

@@ -125,3 +125,21 @@ func TestDiagnoseRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstCause: the command that is printed for evidence names the finding numbered 1, and
+// a doubt only where there is no cause.
+func TestFirstCause(t *testing.T) {
+	doubt, cause := iikanji.Finding{Code: "OS104", Nature: iikanji.Nature{Doubt: true}}, iikanji.Finding{Code: "DB101"}
+	for _, c := range []struct {
+		findings []iikanji.Finding
+		want     iikanji.Code
+	}{
+		{[]iikanji.Finding{doubt, cause}, "DB101"},
+		{[]iikanji.Finding{cause, doubt}, "DB101"},
+		{[]iikanji.Finding{doubt}, "OS104"},
+	} {
+		if got := firstCause(c.findings).Code; got != c.want {
+			t.Errorf("%v: %s, want %s", c.findings, got, c.want)
+		}
+	}
+}
