@@ -268,6 +268,10 @@ func (d *round) sources(ctx context.Context) {
 			continue
 		}
 		svc := d.s.Site().Services[s.Name]
+		if !svc.Builds && (s.Engine == iikanji.EnginePython || s.Engine == iikanji.EngineRuby) {
+			d.ok(s.Name, "build", "the source is in %s, which is not compiled", s.Engine)
+			continue
+		}
 		if !svc.Builds {
 			d.bad(Warning, s.Name, "build", "fill in app.build if the source is compiled", "no command builds the program: source edits take effect with a restart alone")
 			continue
