@@ -19,6 +19,9 @@ func TestTargetHere(t *testing.T) {
 	if a, err := findTargetOrHere(""); err == nil || !strings.Contains(err.Error(), "a target is missing") {
 		t.Errorf("in an empty folder: %+v, %v", a, err)
 	}
+	if a, err := findTarget("."); err == nil || err.Error() != "the folder . has no iikanji.toml: iikanji init writes one" {
+		t.Errorf("an empty folder by its name: %+v, %v", a, err)
+	}
 	text := "version = 1\nurl = \"http://127.0.0.1:8080\"\n[[service]]\nname = \"web\"\nrole = \"web\"\nlisten = \"127.0.0.1:8080\"\n"
 	if err := os.WriteFile(target.Name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

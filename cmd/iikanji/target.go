@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/sha256"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -45,6 +46,9 @@ func findTarget(name string) (*namedTarget, error) {
 			return nil, &exitError{Status: exitUsage, Err: err}
 		}
 		return &namedTarget{Name: name, file: f}, nil
+	}
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return nil, usageError("the folder %s has no %s: iikanji init writes one", name, target.Name)
 	}
 	return nil, usageError("unknown target %q; the targets are: %s; and any folder with an %s (iikanji init writes one)", name, strings.Join(arena.Names(), ", "), target.Name)
 }
