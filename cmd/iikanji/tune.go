@@ -154,7 +154,8 @@ func (c *tuneCmd) options(least time.Duration) (search.Options, error) {
 	case c.Runs < 0:
 		return o, usageError("--runs %d: want 1 or more, or 0 for no limit", c.Runs)
 	case c.Time != 0 && c.Time < o.LeastTime():
-		return o, usageError("a time limit of %v: with runs of %v, the noise, one trial and the last comparison take %v at least; 0 means no limit", c.Time, c.Short, o.LeastTime())
+		return o, usageError("a time limit of %v: with runs of %v, the noise, one trial and the last comparison take %v at least; 0 means no limit; "+
+			"${IIKANJI_SECONDS} in bench.command makes the runs of an outside benchmarker short", c.Time, c.Short, o.LeastTime())
 	}
 	return o, nil
 }

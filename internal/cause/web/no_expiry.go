@@ -118,7 +118,7 @@ func expires(a fact.Answer) bool { return a.Expires || ages.MatchString(a.CacheC
 func headers(a fact.Answer) iikanji.Evidence {
 	has := func(b bool, name string) string {
 		if b {
-			return name
+			return "with " + name
 		}
 		return "no " + name
 	}
