@@ -45,6 +45,9 @@ if [ "${1:-demo}" = check ]; then
 	for library in flask pymysql pymemcache; do
 		/usr/bin/python3 -c "import $library" >/dev/null 2>&1 || need="$need python3-$library"
 	done
+	if [ -n "${IIKANJI_SOAK:-}" ]; then # installs chDB
+		python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"
+	fi
 	want zsh zsh
 	want fish fish
 fi

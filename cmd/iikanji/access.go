@@ -42,11 +42,11 @@ type accessCmd struct {
 // accessFlags describe the format of access logs and how routes are made.
 type accessFlags struct {
 	LogFormat string   `help:"A log_format or LogFormat string, or common, combined, ltsv, json, envoy … (default: detected)." placeholder:"FORMAT"`
-	NginxConf string   `help:"Take the formats from this nginx.conf, or the output of nginx -T." placeholder:"FILE"`
+	NginxConf string   `help:"Take the formats, and routes from locations for one path or for files, from this nginx.conf, or the output of nginx -T." placeholder:"FILE"`
 	Field     []string `help:"The key of a field in LTSV or JSON, as in time=rt:ms or uri=req.path." placeholder:"NAME=KEY"`
 	Route     []string `help:"A route in a router's syntax, as in '/users/:id/icon'; has priority over learned routes." placeholder:"PATTERN" sep:"none"`
 	Matching  []string `short:"m" help:"Regular expressions for routes, separated by commas, as in alp's -m." placeholder:"REGEXPS" sep:"none"`
-	Routes    string   `help:"A file of routes, one per line, an OpenAPI description (JSON or YAML), the folder of the app's Go source, or a target with one; they have priority." placeholder:"FILE"`
+	Routes    string   `aliases:"openapi" help:"A file of routes, one per line, an OpenAPI description (JSON or YAML), the folder of the app's Go source, or a target with one; they have priority." placeholder:"FILE"`
 	DecodeURI bool     `name:"decode-uri" help:"Decode percent-encoded text in routes."`
 	Query     bool     `help:"Include the keys of the query in routes."`
 	MaxBad    float64  `help:"Accepted percentage of lines that do not parse (default: 1)." default:"1" placeholder:"PERCENT"`
@@ -265,6 +265,9 @@ func (f *accessFlags) options(ctx context.Context) (opt accesslog.Options, err e
 			return opt, err
 		}
 		opt.Routes = append(opt.Routes, all...)
+	}
+	if opt.Nginx != nil {
+		opt.Routes = append(opt.Routes, opt.Nginx.Routes...)
 	}
 	for _, m := range f.Matching {
 		all, err := accesslog.Matches(m)

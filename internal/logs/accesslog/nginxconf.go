@@ -3,6 +3,7 @@ package accesslog
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/lang/nginx"
@@ -12,6 +13,9 @@ import (
 type NginxLog struct {
 	Formats []NamedFormat     // the log_format directives, in order
 	Logs    map[string]string // path of an access_log → name of its format
+	// Routes are the locations for one path, and those whose files nginx serves itself. A
+	// location that passes requests on says nothing of the routes behind it.
+	Routes []Pattern
 }
 
 // A NamedFormat is one log_format.
@@ -78,6 +82,7 @@ func (n *nginxReader) block(b *nginx.Block, depth int) error {
 	for _, d := range b.Items {
 		var err error
 		if d.Block != nil {
+			n.location(d)
 			err = n.block(d.Block, depth)
 		} else if args := d.Args(); len(args) > 0 {
 			err = n.directive(d.Name(), args, depth)
@@ -87,6 +92,42 @@ func (n *nginxReader) block(b *nginx.Block, depth int) error {
 		}
 	}
 	return nil
+}
+
+// filesOf are directives of a location that serves files itself; one with a directive of
+// the kind proxy_pass does not.
+var filesOf = []string{"root", "alias", "try_files", "expires", "gzip_static", "add_header"}
+
+// location adds the route of a location: its path, or all files below it.
+func (n *nginxReader) location(d *nginx.Directive) {
+	args := d.Args()
+	if d.Name() != "location" || len(args) == 0 {
+		return
+	}
+	path := args[len(args)-1]
+	exact := len(args) == 2 && args[0] == "="
+	prefix := len(args) == 1 || len(args) == 2 && args[0] == "^~"
+	switch {
+	case exact && strings.HasPrefix(path, "/"):
+	case prefix && len(path) > 2 && strings.HasPrefix(path, "/") && strings.HasSuffix(path, "/") && servesFiles(d.Block):
+		path += "*file"
+	default:
+		return
+	}
+	if p, err := Route(path); err == nil {
+		n.log.Routes = append(n.log.Routes, p)
+	}
+}
+
+func servesFiles(b *nginx.Block) bool {
+	files := false
+	for _, d := range b.Items {
+		if strings.HasSuffix(d.Name(), "_pass") || d.Name() == "return" || d.Name() == "rewrite" {
+			return false
+		}
+		files = files || slices.Contains(filesOf, d.Name())
+	}
+	return files
 }
 
 func (n *nginxReader) directive(name string, args []string, depth int) error {

@@ -2,6 +2,8 @@ package accesslog
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,5 +49,35 @@ func TestNginxConfRefused(t *testing.T) {
 	}
 	if _, err := readOne("http { }"); err == nil || !strings.Contains(err.Error(), "neither a log_format nor an access_log") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestLocationsAreRoutes: locations for one path and for files win over what is learned from
+// the paths; a location that passes requests on does not join the routes behind it.
+func TestLocationsAreRoutes(t *testing.T) {
+	conf := `http { access_log /l; server {
+		location = /health { return 200; }
+		location /assets/ { root /srv; expires 1d; }
+		location /api/ { proxy_pass http://127.0.0.1:1; }
+		location ~ \\.php$ { fastcgi_pass 127.0.0.1:2; }
+		location / { try_files $uri @app; }
+	} }`
+	n, err := ReadNginxConf("/c/nginx.conf", func(string) ([]string, error) { return []string{conf}, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	for i := range 40 {
+		log.WriteString(combinedLine("GET", fmt.Sprintf("/assets/%c/logo.png", 'a'+i%5), 200, 1))
+		log.WriteString(combinedLine("GET", fmt.Sprintf("/api/users/%d", i), 200, 1))
+		log.WriteString(combinedLine("GET", "/health", 200, 1))
+	}
+	var keys []string
+	for _, r := range read(t, Options{Routes: n.Routes}, log.String()).Rows {
+		keys = append(keys, r.Key)
+	}
+	slices.Sort(keys)
+	if got, want := strings.Join(keys, ", "), "GET /api/users/:id, GET /assets/*file, GET /health"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
