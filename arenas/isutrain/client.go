@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -172,32 +171,4 @@ func (a *agent) reserveRequest(r *reservation) *scenario.Request {
 		"departure": a.ct.line.station(r.from).Name, "arrival": a.ct.line.station(r.to).Name,
 		"adult": r.adult, "child": r.child, "Column": r.column, "seats": seats,
 	})
-}
-
-// card has the payment service change a card into a token.
-func (a *agent) card(ctx context.Context) (string, error) {
-	pay := a.ct.paymentClient()
-	defer pay.Close()
-	res, err := pay.Do(ctx, request(stepCard, "/card", map[string]any{"card_information": map[string]string{
-		"card_number": "12345678", "cvv": "123", "expiry_date": "12/68"}}))
-	if err != nil {
-		return "", err
-	}
-	defer res.Release()
-	var v struct {
-		Token string `json:"card_token"`
-		IsOK  bool   `json:"is_ok"`
-	}
-	if err := scenario.WantJSON(res, http.StatusOK, &v); err != nil {
-		return "", err
-	}
-	if !v.IsOK || v.Token == "" {
-		return "", scenario.Wrong(res, "payment-card", "the payment service gave no token")
-	}
-	return v.Token, nil
-}
-
-// paymentClient opens a connection to the payment service.
-func (ct *contest) paymentClient() scenario.Client {
-	return ct.s.NewClient(scenario.ClientOptions{BaseURL: strings.TrimSuffix(ct.payment, "/"), UserAgent: userAgent, MaxConns: 1, Timeout: ct.timeout})
 }

@@ -2,7 +2,6 @@ package isutrain
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -21,15 +20,7 @@ func (ct *contest) initialize(ctx context.Context) error {
 	if err := a.settings(ctx); err != nil {
 		return err
 	}
-	pay := ct.paymentClient()
-	defer pay.Close()
-	res, err := pay.Do(ctx, &scenario.Request{Step: stepPaymentInitialize, Method: http.MethodPost, Path: "/initialize"})
-	if err != nil {
-		return err
-	}
-	err = scenario.WantStatus(res, http.StatusOK)
-	res.Release()
-	if err != nil {
+	if err := ct.initializePayment(ctx); err != nil {
 		return err
 	}
 	r := &scenario.Request{Step: stepInitialize, Method: http.MethodPost, Path: "/initialize", Timeout: initializeTimeout}
@@ -68,34 +59,4 @@ func (a *agent) settings(ctx context.Context) error {
 		a.ct.payment = v.Payment
 		return nil
 	})
-}
-
-// A payment is a record of the payment service.
-type payment struct {
-	Information struct {
-		ReservationID int  `json:"reservation_id"`
-		Amount        int  `json:"amount"`
-		IsCanceled    bool `json:"is_canceled"`
-	} `json:"payment_information"`
-}
-
-// payments reads the records of the payment service.
-func (ct *contest) payments(ctx context.Context) ([]payment, error) {
-	pay := ct.s.NewClient(scenario.ClientOptions{BaseURL: ct.payment, UserAgent: userAgent, MaxConns: 1, MaxBody: 256 << 20, Timeout: checkTimeout})
-	defer pay.Close()
-	res, err := pay.Do(ctx, &scenario.Request{Step: stepResult, Path: "/result"})
-	if err != nil {
-		return nil, err
-	}
-	defer res.Release()
-	if err := scenario.WantStatus(res, http.StatusOK); err != nil {
-		return nil, err
-	}
-	var v struct {
-		Raw []payment `json:"raw_data"`
-	}
-	if err := json.Unmarshal(res.Body, &v); err != nil {
-		return nil, scenario.Wrong(res, "payment-result", "reading the result: %v", err)
-	}
-	return v.Raw, nil
 }
