@@ -89,10 +89,11 @@ func TestReachOf(t *testing.T) {
 			t.Errorf("%q: %d, want %d", name, got, want)
 		}
 	}
-	for path, want := range map[string]bool{"github.com/upper/db/v4/adapter/mysql": true, "xorm.io/xorm": true, "database/sql": false,
-		"gorm.io/driver/sqlite": false, ConfigOfGorm: false, "entgo.io/ent/dialect/sql": false} { // the last two take another driver's name
-		if got := Maps(path, "mysql"); got != want {
-			t.Errorf("Maps(%s, mysql) is %v, want %v", path, got, want)
+	for path, want := range map[string][2]bool{"github.com/upper/db/v4/adapter/mysql": {true, false}, "xorm.io/xorm": {true, false}, "database/sql": {},
+		"gorm.io/driver/sqlite": {}, ConfigOfGorm: {true, true}, "entgo.io/ent/dialect/sql": {true, true}} {
+		maps, takes := Maps(path, "mysql"), TakesDriver(path)
+		if maps != want[0] || maps && takes != want[1] {
+			t.Errorf("%s: maps MySQL %v, takes a driver %v, want %v", path, maps, takes, want)
 		}
 	}
 }
