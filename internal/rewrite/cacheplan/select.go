@@ -97,6 +97,9 @@ func (v *visitor) Enter(n ast.Node) (ast.Node, bool) {
 		if n.SelectIntoOpt != nil {
 			v.refuse("it writes to a file or to a variable")
 		}
+		if n.SelectStmtOpts != nil && n.SelectStmtOpts.CalcFoundRows {
+			v.refuse("FOUND_ROWS() follows it")
+		}
 		if n.With != nil {
 			v.refuse("it has a WITH clause")
 		}

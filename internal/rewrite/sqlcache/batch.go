@@ -265,7 +265,7 @@ func (k *conn) sendBatch(ctx context.Context, st *statement, b *batch, at *keyPl
 	rows, err := k.askBase(ctx, text, args, binary)
 	var divided bool
 	if err == nil {
-		divided, err = b.divide(rows, keys, len(info.names))
+		divided, err = b.divide(rows, keys, info.names)
 	}
 	if errors.Is(err, driver.ErrSkip) { // only prepared statements take arguments
 		return nil, nil
@@ -408,11 +408,18 @@ func (r *stmtRows) Close() error { return firstError(r.Rows.Close(), r.stmt.Clos
 
 // divide reads the answer of a batch and gives each row to its key. ok is false if the key
 // of a row is not one of them, as a text that the collation takes for equal to another one,
-// or if the answer is too large: then no answer is used.
-func (b *Batch) divide(rows driver.Rows, keys []*childKey, width int) (ok bool, err error) {
+// if the answer is too large, or if its columns are not the child's, whose table may have
+// been made anew: then no answer is used.
+func (b *Batch) divide(rows driver.Rows, keys []*childKey, names []string) (ok bool, err error) {
 	defer func() { err = firstError(err, rows.Close()) }()
-	if len(rows.Columns()) != width+b.Shape.extra() {
+	width, columns := len(names), rows.Columns()
+	if len(columns) != width+b.Shape.extra() {
 		return false, nil
+	}
+	for i, name := range names {
+		if columns[i] != name {
+			return false, nil
+		}
 	}
 	of := make(map[plainKey]*childKey, len(keys))
 	for _, c := range keys {
@@ -441,9 +448,10 @@ func (b *Batch) divide(rows driver.Rows, keys []*childKey, width int) (ok bool, 
 		for _, v := range row[:width] {
 			v = own(v)
 			c.size += size(v)
+			total += size(v)
 			c.rows = append(c.rows, v)
 		}
-		if total += int64(len(row)) * 16; total > mostBatchBytes || c.size > mostEntryBytes {
+		if total > mostBatchBytes || c.size > mostEntryBytes {
 			return false, nil
 		}
 	}

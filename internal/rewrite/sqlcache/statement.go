@@ -40,9 +40,10 @@ type statement struct {
 	args    int             // how many placeholders the text has
 }
 
-// describes notes the description of an answer.
+// describes notes the description of an answer: the table may have been made anew since the
+// last one.
 func (s *statement) describes(info *columnInfo, binary bool) {
-	if len(s.batches) > 0 && s.described(binary) == nil {
+	if len(s.batches) > 0 {
 		s.infos[protocol(binary)].Store(info)
 	}
 }
@@ -104,8 +105,14 @@ func classOf(f folded, selectsOnlyRead bool) class {
 	case "BEGIN", "START":
 		return begins
 	case "COMMIT", "END":
+		if oneOf("CHAIN", f.words) && !oneOf("NO", f.words) {
+			return unsure // a further transaction is open
+		}
 		return ends
 	case "ROLLBACK":
+		if oneOf("CHAIN", f.words) && !oneOf("NO", f.words) {
+			return unsure
+		}
 		if word(1) == "TO" || word(2) == "TO" {
 			return savepoint
 		}
