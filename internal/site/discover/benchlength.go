@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // A lengthFlag is the option of a benchmarker that sets the length of its load.
@@ -91,6 +92,24 @@ func (f lengthFlag) with(command string) string {
 	return strings.Join(slices.Insert(words, program, f.name, value), " ")
 }
 
+// length is how long the load of a command is: the option's value in it, or its default.
+func (f lengthFlag) length(command string) (time.Duration, bool) {
+	value := f.had
+	words := strings.Fields(command)
+	for i, w := range words {
+		if name, given, ok := strings.Cut(w, "="); ok && name == f.name {
+			value = given
+		} else if w == f.name && i+1 < len(words) {
+			value = words[i+1]
+		}
+	}
+	if n, err := strconv.Atoi(value); err == nil {
+		return time.Duration(n) * time.Second, n > 0
+	}
+	d, err := time.ParseDuration(value)
+	return d, err == nil && d >= time.Second
+}
+
 // askTime bounds the question for a benchmarker's options: one that does not know
 // --help may begin its load.
 const askTime = 2 * time.Second
@@ -107,6 +126,9 @@ func (s *search) benchLength(ctx context.Context) {
 		if flag, ok = lengthFlagIn(s.helpOf(ctx, words[0])); !ok {
 			return
 		}
+	}
+	if length, ok := flag.length(s.Bench); ok {
+		s.out.File.Bench.Length = target.Duration(length)
 	}
 	line := fmt.Sprintf("command = %q", flag.with(s.Bench))
 	s.out.Notes["bench.command"] = "The benchmarker has an option for the length of its load, " + flag.name + ". With\n" + line +

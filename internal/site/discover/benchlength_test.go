@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -70,6 +71,16 @@ func TestBenchLength(t *testing.T) {
 	for _, command := range []string{program("deaf", "sleep 60\n"), usage + " | tail -1", usage + " -duration $IIKANJI_SECONDS", "./missing"} {
 		if note := ask(command); note != "" {
 			t.Errorf("%s: %q", command, note)
+		}
+	}
+}
+
+func TestLengthOfCommand(t *testing.T) {
+	flag := lengthFlag{name: "-duration", unit: "s", had: "20s"}
+	for command, want := range map[string]time.Duration{"./bench": 20 * time.Second, "./bench -duration 45s x": 45 * time.Second, "./bench -duration=1m30s": 90 * time.Second,
+		"./bench -duration 30": 30 * time.Second, "./bench -duration soon": 0} {
+		if got, ok := flag.length(command); ok && got != want || ok == (want == 0) {
+			t.Errorf("%s: %v, want %v", command, got, want)
 		}
 	}
 }
