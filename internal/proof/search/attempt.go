@@ -72,7 +72,7 @@ func (a *Attempt) doubtOf(id iikanji.ChangeID) float64 {
 	case p != nil && p.Chance > 0:
 		return 1 - p.Chance
 	}
-	return 0.5
+	return 1. / 2 // nothing is known, and each is as likely
 }
 
 // hasPart reports whether a bundle has the candidate with a key as a part.

@@ -32,6 +32,9 @@ func (s *State) runsLeft() float64 {
 	return float64(s.TimeFor()) / float64(s.Cost)
 }
 
+// pairCost is the time of the two runs of a pair.
+func (s *State) pairCost() time.Duration { return 2 * s.Cost }
+
 // leastOverhead is the least time that a run takes beyond its load.
 func (s *State) leastOverhead() time.Duration { return s.times(LeastOverhead, time.Second) }
 
@@ -75,7 +78,7 @@ func (s *State) calibrationRuns() int {
 	case s.Scarce() && s.confirmsBySame():
 		return s.count(FewestCalibration)
 	case s.Scarce():
-		return 2
+		return s.count(ScarceCalibration)
 	}
 	pairs := int(s.times(CalibrationShare, s.Options.Time) / (2 * s.RunCost()))
 	return max(least, min(most, 2*pairs))

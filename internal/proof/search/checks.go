@@ -73,7 +73,7 @@ func endCheck(a *CheckArm, drop bool) Step {
 func (s *State) mustGo(a *CheckArm) bool {
 	v := a.Verdict
 	switch {
-	case a.Done || a.Fresh < leastPairs:
+	case a.Done || a.Fresh < s.count(FewestPairs):
 		return false
 	case v.Call == iikanji.Revert:
 		return true
@@ -85,14 +85,14 @@ func (s *State) mustGo(a *CheckArm) bool {
 // that was proven before, show no harm.
 func (s *State) mayStay(a *CheckArm) bool {
 	v := a.Verdict
-	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive || !s.isWeak(a.Keep) && a.pairs() >= leastPairs && v.Effect.Mid > 0
+	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive || !s.isWeak(a.Keep) && a.pairs() >= s.count(FewestPairs) && v.Effect.Mid > 0
 }
 
 // round are the changes of the next round: those whose checks have begun, then those that are
 // not proven alone, the most doubtful first. nil if there is no time for one.
 func (s *State) round() []Keep {
 	c := s.Checks
-	if c.Voids >= 2 {
+	if c.Voids >= s.count(MostVoidRounds) {
 		return nil
 	}
 	var left []*CheckArm
@@ -113,7 +113,7 @@ func (s *State) round() []Keep {
 			if runs < s.constant(CheckRuns) {
 				return nil
 			}
-			runs /= leastPairs
+			runs /= s.constant(FewestPairs)
 		}
 		most = min(most, int(runs)-1)
 	}
@@ -149,8 +149,8 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 	if v.Effect.Level == 0 || v.SE <= 0 {
 		return before
 	}
-	usual := s.constant(UsualEffect)
-	return judge.Effects{Share: min(0.9, max(0.1, before)), Tau: usual}.Gain(v.Effect.Mid, v.SE)
+	usual, margin := s.constant(UsualEffect), s.constant(PriorMargin)
+	return judge.Effects{Share: min(1-margin, max(margin, before)), Tau: usual}.Gain(v.Effect.Mid, v.SE)
 }
 
 // Dropped notes that the check of an arm ended with its change undone: the final site is

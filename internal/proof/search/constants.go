@@ -23,6 +23,7 @@ const (
 	// How long is a search, and what is its end worth?
 	ScarceRuns Number = iota
 	VeryScarce
+	ScarceCalibration
 	CalibrationPairs
 	FewestCalibration
 	CalibrationShare
@@ -30,17 +31,23 @@ const (
 	CompareShare
 	SpareRuns
 	TailShare
+	TailRounds
 	RehearsalShare
 	LeastTrial
 	LeastTrialScarce
 	ObservationRuns
 	LastCall
+	FromEnd
+	LeastFull
 
 	// What does a candidate promise, and what does its trial cost?
 	UsualNoise
+	UsualFreedom
+	BoundOfLook
 	FastGain
 	FastRuns
 	PairsFactor
+	ConfirmRuns
 	FewestPairs
 	MostPairs
 	AnswerRuns
@@ -70,8 +77,23 @@ const (
 	ScreenShare
 	MostRows
 	FewestRows
+	RowsPerPart
+	MostBase
+	RowsOfPair
+	VoidChance
+	LeastVoidRows
+	LeastActive
+	MostActive
+	LeastLarge
+	MostLarge
+	LargeTau
+	Samples
+	Proposals
+	LeastOn
+	Sure
 	LeastRegret
 	LookAgain
+	SureErrors
 	LeastMean
 	MostHarm
 	Favours
@@ -90,7 +112,9 @@ const (
 	// What is checked again at the end?
 	ProofLevel
 	LeastChance
+	PriorMargin
 	CheckRuns
+	MostVoidRounds
 	DebtRounds
 	DebtShare
 	MostBadPairs
@@ -103,6 +127,8 @@ var table = [numbers]Constant{
 		"calibration, observations and the last comparison take about a dozen."},
 	VeryScarce: {"very scarce", 17, "runs",
 		"A search with fewer has one run of calibration, and its last comparison confirms all that it keeps."},
+	ScarceCalibration: {"scarce calibration", 2, "runs",
+		"Of a search with few runs that is not so short: the fewest that have a spread."},
 	CalibrationPairs: {"calibration pairs", 4, "pairs",
 		"Pairs of the unchanged site before the first trial; with fewer the noise is known poorly."},
 	FewestCalibration: {"fewest calibration", 1, "runs",
@@ -114,6 +140,8 @@ var table = [numbers]Constant{
 	SpareRuns:     {"spare runs", 3, "runs", "Reserved at the end for the rehearsal and a repeated run."},
 	TailShare: {"tail share", 1. / 12, "of the time",
 		"Reserved for logs and checks when the search has ended; the rest makes the last runs longer."},
+	TailRounds: {"tail rounds", 2, "× debt rounds",
+		"Reserved with the tail share for each kept change: a weak proof takes more than two pairs."},
 	RehearsalShare: {"rehearsal share", 1. / 4, "runs",
 		"A search with few runs reserves this for the rehearsal, and no time for a repeated run."},
 	LeastTrial: {"least trial", 4, "runs", "The least in which a trial can decide: two pairs."},
@@ -123,13 +151,22 @@ var table = [numbers]Constant{
 		"What an observation costs: it restarts the apps before and after its run."},
 	LastCall: {"last call", 10, "runs",
 		"With fewer runs left, the bundle of all undecided candidates comes first."},
+	FromEnd: {"from end", 1. / 2, "× leap", "A trial with a gain that promises this takes time from the last comparison."},
+	LeastFull: {"least full", 2, "× load of a trial's run",
+		"The runs of the last comparison stay as long when a trial takes time from it."},
 
 	UsualNoise: {"usual noise", 0.05, "on ln(score)", "The noise of a pair before it is measured."},
-	FastGain:   {"fast gain", 6, "× noise of a pair", "A larger gain is seen by the fast lane."},
+	UsualFreedom: {"usual freedom", 2, "degrees of freedom",
+		"What the usual noise counts as beside what few runs have measured: as much as three runs."},
+	BoundOfLook: {"bound of look", 2.12, "standard errors",
+		"The bound of a look of the judge: the normal quantile of the mean of its levels, 0.0168."},
+	FastGain: {"fast gain", 6, "× noise of a pair", "A larger gain is seen by the fast lane."},
 	FastRuns: {"fast runs", 3, "runs",
 		"What the fast lane takes: the run, the incumbent's run after it, and one to confirm it."},
 	PairsFactor: {"pairs factor", 6.2, "× (noise/gain)²",
 		"Pairs that prove a gain with a chance of 80 % at 5 %: (1.64 + 0.84)²."},
+	ConfirmRuns: {"confirm runs", 2, "runs",
+		"With a change that the fast lane let in, and before it, that decide on it: the fewest that have a spread."},
 	FewestPairs: {"fewest pairs", 2, "pairs", "The first look of a trial."},
 	MostPairs:   {"most pairs", 8, "pairs", "The last look of a trial."},
 	AnswerRuns: {"answer runs", 2, "runs",
@@ -172,12 +209,35 @@ var table = [numbers]Constant{
 	MostFactors:  {"most factors", 20, "candidates", "The largest number of parts of a design."},
 	ScreenShare: {"screen share", 0.4, "of the rest",
 		"The most that a design takes of it: its result is proven in pairs."},
-	MostRows:   {"most rows", 24, "runs", "The most that a design has: more runs of the same parts teach little."},
-	FewestRows: {"fewest rows", 3, "runs", "The least that a design has."},
+	MostRows:    {"most rows", 24, "runs", "The most that a design has: more runs of the same parts teach little."},
+	FewestRows:  {"fewest rows", 3, "runs", "The least that a design has."},
+	RowsPerPart: {"rows per part", 2, "runs", "The most for each part: half of them have it, half do not."},
+	MostBase:    {"most base", 4, "runs", "The incumbent's latest with which a design begins."},
+	RowsOfPair: {"rows of pair", 2, "× most voids, × most failed",
+		"A design ends after as many void rows, or rows that fail, as so many pairs have runs."},
+	VoidChance: {"void chance", 0.2, "probability",
+		"By Fisher's test, from which void rows are not blamed on a part."},
+	LeastVoidRows: {"least void rows", 2, "runs", "One void row with a part is blamed on nothing."},
+	LeastActive: {"least active", 0.3, "probability",
+		"Of an effect of a part before the design: its runs decide, not the diagnosis."},
+	MostActive: {"most active", 0.6, "probability", "The same, at most."},
+	LeastLarge: {"least large", 0.2, "of the active",
+		"The chance that the effect of a part is large, beside its expected gain."},
+	MostLarge: {"most large", 0.6, "of the active", "The same, at most."},
+	LargeTau: {"large tau", 0.25, "on ln(score)",
+		"The least standard deviation of a large effect of a part."},
+	Samples: {"samples", 240, "draws",
+		"Of the effects of a design: a probability has a standard error of √(¼/240), 3 points."},
+	Proposals: {"proposals", 120, "rows", "Random ones of which the one is next that teaches most."},
+	LeastOn: {"least on", 0.3, "of the parts",
+		"In a random row on average, and as many not: from 0.3 to 0.7 of them."},
+	Sure: {"sure", 0.97, "probability", "Of a gain or of harm, from which a design no longer varies a part."},
 	LeastRegret: {"least regret", 0.006, "on ln(score)",
 		"A design ends when its mistakes would cost less than this on average."},
 	LookAgain: {"look again", 0.8, "on ln(score)",
 		"The certain gain from which a search with few runs looks again what the limit is."},
+	SureErrors: {"sure errors", 2, "standard deviations",
+		"That a gain is below its mean which is certain: with a probability of 98 % it is larger."},
 	LeastMean: {"least mean", 0.005, "on ln(score)", "The least expected gain of what a design keeps."},
 	MostHarm: {"most harm", 0.3, "probability",
 		"That any part that a design keeps is harmful, at most: there is no time to check each."},
@@ -202,6 +262,10 @@ var table = [numbers]Constant{
 		"of 15 candidates that do nothing, one passes in 1 of 50 searches. A weaker proof is repeated."},
 	LeastChance: {"least chance", 0.8, "probability",
 		"Of a gain, of a change that stays although there was no time to prove it alone."},
+	PriorMargin: {"prior margin", 0.1, "probability",
+		"What was known of a change before its check stays as far from 0 and from 1: its pairs decide."},
+	MostVoidRounds: {"most void rounds", 2, "rounds",
+		"In a row whose run of the final site does not count: the checks end."},
 	CheckRuns: {"check runs", 5, "runs",
 		"The least time in which a drop-one check or a change of logs can decide."},
 	DebtRounds:   {"debt rounds", 3, "rounds", "What the proof of a change alone takes, with those of the others."},

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
 // A recorded is a state of a recorded search in which a constant decides: with its value the
@@ -24,6 +26,10 @@ type recorded struct {
 		// attempt.
 		Before map[string]float64 `json:"before,omitempty"`
 		After  map[string]float64 `json:"after,omitempty"`
+		// Noise is what the runs have measured of it.
+		Noise *stats.Prior `json:"noise,omitempty"`
+		// Base are ln(score) of the incumbent's runs before the design, which begins anew.
+		Base []float64 `json:"base,omitempty"`
 		// End begins the end phase.
 		End bool `json:"end,omitempty"`
 	} `json:"event,omitzero"`
@@ -43,6 +49,13 @@ func (r *recorded) decision(t *testing.T, set map[Number]float64) string {
 	s.Set = set
 	e := r.Event
 	s.Carry(e.Faded)
+	if e.Noise != nil {
+		s.Judge.Prior = s.Usual(*e.Noise)
+	}
+	if len(e.Base) > 0 {
+		d := s.NewDesign(s.Design.Parts, e.Base[max(0, len(e.Base)-s.MostBase()):])
+		d.Rows, s.Design = s.Design.Rows, d
+	}
 	if e.End {
 		s.BeginEnd()
 	}

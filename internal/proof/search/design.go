@@ -38,10 +38,13 @@ type Row struct {
 }
 
 // NewDesign is a design of some candidates that begins now; base are ln(score) of the latest
-// runs without them.
+// runs without them, of which there are at most MostBase.
 func (s *State) NewDesign(parts []Candidate, base []float64) *Design {
 	return &Design{Parts: parts, Base: base, Most: max(s.count(FewestRows), s.designRuns(len(parts)))}
 }
+
+// MostBase is how many of the incumbent's latest runs a design begins with.
+func (s *State) MostBase() int { return s.count(MostBase) }
 
 func (r Row) counts() bool { return r.Void == "" && r.Failed == "" }
 
@@ -89,8 +92,9 @@ func (d *Design) Culprits() (culprits map[int]string, suspects []int) {
 	return culprits, slices.Compact(suspects)
 }
 
-// voids reports whether rows with a part are void more often than those without it.
-func (d *Design) voids(part int) bool {
+// voids reports whether rows with a part are void more often than those without it. Such a part
+// is tried in pairs, in which the judge decides.
+func (s *State) voids(d *Design, part int) bool {
 	var with, without, runsWith, runsWithout int
 	for _, r := range d.Rows {
 		void := bit(r.Void != "")
@@ -100,12 +104,9 @@ func (d *Design) voids(part int) bool {
 			without, runsWithout = without+void, runsWithout+1
 		}
 	}
-	return with >= 2 && stats.Fisher(with, runsWith, without, runsWithout+len(d.Base)) <= mostVoidChance
+	chance := stats.Fisher(with, runsWith, without, runsWithout+len(d.Base))
+	return with >= s.count(LeastVoidRows) && chance <= s.constant(VoidChance)
 }
-
-// mostVoidChance is from which chance on void rows are not blamed on a part. Such a part is
-// tried in pairs, in which the judge decides.
-const mostVoidChance = 0.2
 
 // A PartEffect is what a design says of one of its parts.
 type PartEffect struct {
@@ -132,7 +133,7 @@ func (s *State) draws(d *Design) [][]float64 {
 	for _, p := range d.Parts {
 		m.Slabs = append(m.Slabs, s.slabs(p))
 	}
-	return m.Draws(s.rng(d), samples)
+	return m.Draws(s.rng(d), s.count(Samples))
 }
 
 // rng is the source of the choices of a design.
@@ -143,17 +144,17 @@ func (s *State) rng(d *Design) *rand.Rand {
 // slabs is what is known of a candidate's effect before the design: it has one by its chance,
 // which is large by its expected gain.
 func (s *State) slabs(c Candidate) stats.Slabs {
-	chance := min(0.6, max(0.3, c.Chance))
-	large := chance * min(0.6, 0.2+c.Gain)
-	return stats.Slabs{Small: chance - large, Large: large, Tau: max(0.25, c.Gain)}
+	chance := min(s.constant(MostActive), max(s.constant(LeastActive), c.Chance))
+	large := chance * min(s.constant(MostLarge), s.constant(LeastLarge)+c.Gain)
+	return stats.Slabs{Small: chance - large, Large: large, Tau: max(s.constant(LargeTau), c.Gain)}
 }
 
 // Effects are what a design says of its parts.
 func (s *State) Effects(d *Design) []PartEffect {
-	return d.effectsOf(s.draws(d))
+	return s.effectsOf(d, s.draws(d))
 }
 
-func (d *Design) effectsOf(draws [][]float64) []PartEffect {
+func (s *State) effectsOf(d *Design, draws [][]float64) []PartEffect {
 	culprits, _ := d.Culprits()
 	all := make([]PartEffect, len(d.Parts))
 	n := float64(len(draws))
@@ -169,7 +170,7 @@ func (d *Design) effectsOf(draws [][]float64) []PartEffect {
 			e.Size = e.Mean / some
 		}
 		_, broke := culprits[i]
-		e.Off = broke || d.voids(i)
+		e.Off = broke || s.voids(d, i)
 	}
 	return all
 }
@@ -211,9 +212,9 @@ func (s *State) designIsOver(d *Design, draws [][]float64) string {
 	n := d.counted()
 	_, suspects := d.Culprits()
 	switch {
-	case len(d.Rows)-n-failed >= 2*s.count(MostVoids):
+	case len(d.Rows)-n-failed >= s.count(RowsOfPair)*s.count(MostVoids):
 		return "too many of its runs do not count"
-	case failed > 2*s.count(MostFailed):
+	case failed > s.count(RowsOfPair)*s.count(MostFailed):
 		return "too many of its runs failed"
 	case n >= d.Most:
 		return "it has all of its runs"
@@ -221,7 +222,8 @@ func (s *State) designIsOver(d *Design, draws [][]float64) string {
 		return timeIsUp
 	case n >= s.count(FewestRows) && len(suspects) == 0 && regret(draws) < s.constant(LeastRegret):
 		return "what is left to learn is not worth a run"
-	case s.Scarce() && len(d.Base) >= confirming && n >= s.count(FewestRows) && s.sureGain(d, draws) >= s.constant(LookAgain) && s.runsLeft() >= s.leastObserved()+2:
+	case s.Scarce() && len(d.Base) >= s.count(ConfirmRuns) && n >= s.count(FewestRows) && s.sureGain(d, draws) >= s.constant(LookAgain) &&
+		s.runsLeft() >= s.leastObserved()+s.constant(ConfirmRuns):
 		return "the site is so much faster that another limit may bind"
 	}
 	return ""
@@ -234,7 +236,7 @@ func (s *State) keptBy(d *Design, draws [][]float64) []bool {
 	if !s.Scarce() {
 		return nil
 	}
-	effects := d.effectsOf(draws)
+	effects := s.effectsOf(d, draws)
 	var order []int
 	for i, e := range effects {
 		if !e.Off && d.clears(i) && e.Mean >= s.constant(LeastMean) {
@@ -266,26 +268,24 @@ func (s *State) sureGain(d *Design, draws [][]float64) float64 {
 		return 0
 	}
 	mean := 0.0
-	for i, e := range d.effectsOf(draws) {
+	for i, e := range s.effectsOf(d, draws) {
 		mean += float64(bit(row[i])) * e.Mean
 	}
-	return mean - 2*math.Sqrt(variance(row, draws))
+	return mean - s.constant(SureErrors)*math.Sqrt(variance(row, draws))
 }
-
-// sure is the probability from which a part is no longer varied by a design.
-const sure = 0.97
 
 // nextRow is the row that teaches most: of many random ones the one whose score is known
 // least. Parts that certainly help are in each, and those that harm in none.
 func (s *State) nextRow(d *Design, draws [][]float64) []bool {
 	rng := s.rng(d)
-	effects := d.effectsOf(draws)
+	effects := s.effectsOf(d, draws)
 	culprits, suspects := d.Culprits()
 	var best []bool
 	most := -1.0
-	for range proposals {
+	for range s.count(Proposals) {
 		row := make([]bool, len(d.Parts))
-		share := 0.3 + 0.4*rng.Float64()
+		least := s.constant(LeastOn)
+		share := least + (1-2*least)*rng.Float64()
 		room := shareUp(len(suspects), s.constant(SuspectShare))
 		for _, i := range rng.Perm(len(row)) {
 			_, broken := culprits[i]
@@ -296,9 +296,9 @@ func (s *State) nextRow(d *Design, draws [][]float64) []bool {
 			case slices.Contains(suspects, i):
 				room--
 				row[i] = room >= 0
-			case e.Gain >= sure:
+			case e.Gain >= s.constant(Sure):
 				row[i] = true
-			case e.Harm >= sure:
+			case e.Harm >= s.constant(Sure):
 				row[i] = false
 			}
 		}
@@ -308,13 +308,6 @@ func (s *State) nextRow(d *Design, draws [][]float64) []bool {
 	}
 	return best
 }
-
-const (
-	// proposals is how many random rows one is chosen from.
-	proposals = 120
-	// samples is how many draws of the effects there are: probabilities are known to 3 points.
-	samples = 240
-)
 
 // variance is how little is known of the score of a row.
 func variance(row []bool, draws [][]float64) float64 {

@@ -12,7 +12,7 @@ import (
 // than two pairs. The rest makes the runs of the last comparison longer, up to their full
 // length: many sites slow down as their data grow, which a short run does not show.
 func (s *State) BeginEnd() {
-	tail := s.times(TailShare, s.Options.Time) + time.Duration(2*s.count(DebtRounds)*len(s.keeps()))*s.Cost
+	tail := s.times(TailShare, s.Options.Time) + time.Duration(s.count(TailRounds)*s.count(DebtRounds)*len(s.keeps()))*s.Cost
 	s.Ending = true
 	if s.bounded() {
 		s.EndLoad = s.FullIn(s.TimeLeft() - tail - s.times(SpareRuns, s.Cost))
@@ -28,7 +28,7 @@ func (s *State) BeginEnd() {
 // one length, and no other change is in force.
 func (s *State) confirmsLast() bool {
 	return s.Scarce() && s.Options.Full == s.Options.Short && s.Ledger.Open != nil && s.Ledger.KeptNothing() &&
-		(s.TailLeft() < 2*s.Cost || !s.canConfirm())
+		(s.TailLeft() < s.pairCost() || !s.canConfirm())
 }
 
 // conclude is the next step of the end phase, after which the result is reliable and can be
@@ -148,7 +148,7 @@ func (s *State) inComparison() Step {
 		return Step{Do: AcceptAll, Why: c.Why}
 	case c.Pairs >= s.Options.Pairs:
 		return Step{Do: EndCompare}
-	case left < 0 && c.Pairs >= 2 || left < -2*s.Cost || c.Bad >= s.count(MostVoids):
+	case left < 0 && c.Pairs >= s.count(FewestPairs) || left < -s.pairCost() || c.Bad >= s.count(MostVoids):
 		why := c.Why
 		if why == "" {
 			why = timeIsUp

@@ -23,6 +23,8 @@ const (
 	// provableMost is the largest effect on ln(score) that is announced: × 4. What is
 	// larger needs more pairs, or the fast lane.
 	provableMost = 1.4
+	// provableSteps halve that interval to 0.003.
+	provableSteps = 9
 )
 
 // A Forecast predicts what trials can prove.
@@ -72,7 +74,7 @@ func (f Forecast) Provable() string {
 // 80 %, by simulated trials.
 func (f Forecast) leastProven(n int) float64 {
 	lo, hi := 0.0, provableMost
-	for range 9 {
+	for range provableSteps {
 		if mid := (lo + hi) / 2; f.proves(mid, n) {
 			hi = mid
 		} else {

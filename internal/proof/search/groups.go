@@ -43,12 +43,12 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 		return nil
 	}
 	waiting := s.waiting(first.Traits.Blinds)
-	tight := s.bounded() && time.Duration(4*len(waiting))*s.Cost > s.TimeFor()
+	tight := s.bounded() && time.Duration(s.count(LeastTrial)*len(waiting))*s.Cost > s.TimeFor()
 	small := func(c Candidate) bool {
 		if most > s.count(MostParts) {
 			return !c.Proposed && c.Gain < s.constant(Large)
 		}
-		return !c.Proposed && (s.runsFor(c.Gain) > 4 || tight && c.Gain < s.constant(Middling) || c.Traits.Blinds)
+		return !c.Proposed && (s.runsFor(c.Gain) > 2*s.constant(FewestPairs) || tight && c.Gain < s.constant(Middling) || c.Traits.Blinds)
 	}
 	if first.Traits.Rewrites {
 		return s.allRewrites(first)
@@ -138,7 +138,7 @@ func (s *State) several(first Candidate) []Candidate {
 // designRuns is how many runs a design of some parts may have. In a scarce search it has the
 // rest of the time.
 func (s *State) designRuns(parts int) int {
-	most := min(2*parts, s.count(MostRows))
+	most := min(s.count(RowsPerPart)*parts, s.count(MostRows))
 	left := s.runsLeft()
 	switch {
 	case math.IsInf(left, 1):

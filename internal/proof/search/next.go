@@ -48,7 +48,7 @@ func (s *State) measure() Step {
 	switch {
 	case s.Failed >= s.count(MostFailed):
 		return Step{Do: Abort, Why: "the site as it is fails its checks"}
-	case (s.Known || s.AA >= want) && s.Incumbent >= min(2, want):
+	case (s.Known || s.AA >= want) && s.Incumbent >= min(s.count(ConfirmRuns), want):
 		return Step{Do: Measured}
 	case s.TimeLeft() <= 0:
 		return Step{Do: Abort, Why: fmt.Sprintf("%s before the noise was known (%d runs of %d): more time is needed; what was run is kept",
@@ -85,7 +85,7 @@ func (s *State) explore() Step {
 	case s.Plan.Chosen != nil:
 		return s.pursue(*s.Plan.Chosen)
 	}
-	if s.Scarce() && s.canConfirm() && s.runsLeft() >= confirming+s.leastTrial() { // they serve the next design, too
+	if s.Scarce() && s.canConfirm() && s.runsLeft() >= s.constant(ConfirmRuns)+s.leastTrial() { // they serve the next design, too
 		return s.confirmRun()
 	}
 	if !s.Plan.Looked {
@@ -140,11 +140,7 @@ func look() Step {
 	return Step{Do: Observe, Why: "where does the time go now?", Plan: Plan{Looked: true}}
 }
 
-const (
-	// confirming is how many runs confirm a change that the fast lane let in.
-	confirming = 2
-	tooSmall   = "each alone was too small to prove"
-)
+const tooSmall = "each alone was too small to prove"
 
 // whySweep is why candidates are swept.
 func (s *State) whySweep() string {
@@ -176,7 +172,7 @@ func tryOne(c Candidate) Step {
 // it.
 func (s *State) confirmDue() (Step, bool) {
 	ready := s.Plan.Decide || s.Plan.Confirm || s.Phase == Closing
-	if !ready || !s.canConfirm() || len(s.Ledger.Open.Since) < confirming {
+	if !ready || !s.canConfirm() || len(s.Ledger.Open.Since) < s.count(ConfirmRuns) {
 		return Step{}, false
 	}
 	plan := s.Plan
@@ -187,7 +183,7 @@ func (s *State) confirmDue() (Step, bool) {
 // canConfirm reports whether a change waits for its confirmation and there are runs before it
 // to compare with.
 func (s *State) canConfirm() bool {
-	return s.Ledger.Open != nil && len(s.Ledger.Open.Before) >= confirming
+	return s.Ledger.Open != nil && len(s.Ledger.Open.Before) >= s.count(ConfirmRuns)
 }
 
 // confirmRun runs the site with that change, until there are enough runs.

@@ -35,6 +35,6 @@ func (o Options) LeastTime() time.Duration {
 	if o.Full == o.Short {
 		return b.scarceTime(b.count(FewestCalibration), cost)
 	}
-	runs := 2*b.count(CalibrationPairs) + 4 + 2*o.Pairs + 3
+	runs := 2*b.count(CalibrationPairs) + b.count(LeastTrial) + 2*o.Pairs + b.count(SpareRuns)
 	return time.Duration(runs)*cost + o.Watch + b.leastOverhead()
 }

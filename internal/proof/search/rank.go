@@ -23,20 +23,16 @@ func (s *State) runsFor(gain float64) float64 {
 }
 
 // Usual is what is known of the noise of a pair: where few runs have measured it, that of other
-// sites counts, too.
-func Usual(p stats.Prior) stats.Prior {
-	if p.DF >= fewDF {
+// sites counts, too. Few are fewer than the least number of runs of a calibration, of which one
+// is the mean's.
+func (s *State) Usual(p stats.Prior) stats.Prior {
+	if p.DF >= float64(s.count(CalibrationPairs)-1) {
 		return p
 	}
-	usual := UsualNoise.Value()
-	df := p.DF + usualDF
-	return stats.Prior{Var: (p.DF*p.Var + usualDF*usual*usual) / df, DF: df}
+	usual, as := s.constant(UsualNoise), s.constant(UsualFreedom)
+	df := p.DF + as
+	return stats.Prior{Var: (p.DF*p.Var + as*usual*usual) / df, DF: df}
 }
-
-const (
-	fewDF   = 3 // degrees of freedom of four runs of the site as it is
-	usualDF = 2
-)
 
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.
 func (s *State) extraRuns(c Candidate) float64 {

@@ -79,9 +79,12 @@ func Brief(d time.Duration) string {
 	return d.String()
 }
 
+// aFew is the part of the runs by which two plans may differ and be shown as one.
+const aFew = 10
+
 // Differs reports whether a plan divides the time otherwise than an earlier one. The time
 // of a run varies a little from run to run.
 func (p TimePlan) Differs(before TimePlan) bool {
 	change := p.Search - before.Search
-	return p.Noise != before.Noise || p.Sweep != before.Sweep || p.Compare != before.Compare || max(change, -change) > before.Search/10
+	return p.Noise != before.Noise || p.Sweep != before.Sweep || p.Compare != before.Compare || max(change, -change) > before.Search/aFew
 }

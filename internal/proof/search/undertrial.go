@@ -72,7 +72,7 @@ func (s *State) provesNothing() string {
 		return fmt.Sprintf("%d of its pairs do not count, the last one because %s", bad, t.Void)
 	case bad > most:
 		return fmt.Sprintf("%d of its pairs do not count", bad)
-	case t.Void != "" && s.TimeFor() < 2*s.Cost:
+	case t.Void != "" && s.TimeFor() < s.pairCost():
 		return timeIsUp
 	}
 	return ""
@@ -100,7 +100,7 @@ func (s *State) afterVerdict() Step {
 		step := end(iikanji.TooFew, "postponed, the expected gain of its next runs is less than that of other candidates")
 		step.Deferred = true
 		return step
-	case s.TimeFor() < 2*s.Cost && !s.mayTakeFromEnd(v):
+	case s.TimeFor() < s.pairCost() && !s.mayTakeFromEnd(v):
 		v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, timeIsUp+"; "+v.Why
 		return Step{Do: Settle, Why: v.Why, Verdict: v}
 	}
@@ -149,22 +149,19 @@ func (s *State) promiseOf(v iikanji.Verdict, looks stats.Looks) float64 {
 		if l <= n {
 			continue
 		}
-		need := max(v.Worth, boundOfLook*sd/math.Sqrt(l))
+		need := max(v.Worth, s.constant(BoundOfLook)*sd/math.Sqrt(l))
 		z := (likely - need) / (sd * math.Sqrt(1/n-1/l))
 		best = max(best, stats.NormalCDF(z)*max(likely, need)/(2*(l-n)))
 	}
 	return best
 }
 
-// boundOfLook is approximately the bound of a look of the judge, in standard errors.
-const boundOfLook = 2.12
-
 // mayTakeFromEnd reports whether a trial is so likely to prove a gain that it may take
 // time from the last comparison, whose runs stay at least twice as long as the trial's.
 func (s *State) mayTakeFromEnd(v iikanji.Verdict) bool {
 	o := s.Options
-	end := time.Duration(2*o.Pairs)*(min(2*o.Short, o.Full)+s.Overhead()) + s.spare()
-	return v.Effect.Lo > 0 && s.likelyEffect(v) >= s.constant(Leap)/2 && s.TimeLeft()-end > 2*s.Cost
+	end := time.Duration(2*o.Pairs)*(min(s.times(LeastFull, o.Short), o.Full)+s.Overhead()) + s.spare()
+	return v.Effect.Lo > 0 && s.likelyEffect(v) >= s.constant(FromEnd)*s.constant(Leap) && s.TimeLeft()-end > s.pairCost()
 }
 
 // rungIsOver reports whether the next pair of a rung would exceed its share of the time.
@@ -174,7 +171,7 @@ func (s *State) rungIsOver() bool {
 	if r == nil || !r.Bounded || Loses(v) && !Hurts(v) && !r.Hurts {
 		return false
 	}
-	return r.Left < 2*s.Cost
+	return r.Left < s.pairCost()
 }
 
 // rungNeedsMore reports whether a rung needs further pairs although a search would give
@@ -190,7 +187,4 @@ func (s *State) rungNeedsMore() bool {
 func Loses(v iikanji.Verdict) bool { return v.Effect.Level > 0 && v.Effect.Hi < 0 }
 
 // Hurts reports whether the pairs prove a loss.
-func Hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= leastPairs }
-
-// leastPairs is how many pairs prove a loss at least, as at the judge's first look.
-const leastPairs = 2
+func Hurts(v iikanji.Verdict) bool { return Loses(v) && len(v.Tried) >= FewestPairs.count() }

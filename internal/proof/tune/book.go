@@ -158,7 +158,7 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 // learn estimates the noise from the calibration and from past trials, and the
 // effects of changes from the attempts so far.
 func (b *book) learn() {
-	j := judge.NewJudge(search.Usual(judge.Noise(b.aa, b.past...)))
+	j := judge.NewJudge(b.state.Usual(judge.Noise(b.aa, b.past...)))
 	j.Looks = j.Looks.Scaled(b.ledger().Share())
 	j.Slope = judge.LearnSlope(append(slices.Clone(b.past), judge.PairRuns(b.aa))...)
 	var tried []judge.Tried

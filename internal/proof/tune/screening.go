@@ -16,9 +16,6 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/trial"
 )
 
-// mostBase is how many of the incumbent's latest runs a design begins with.
-const mostBase = 4
-
 // screen begins a design: runs with some of several candidates each, from which all are
 // measured at once. Candidates that cannot be planned are recorded as not tried, and rewrites
 // of source whose answers differ are left to a trial of their own.
@@ -46,7 +43,7 @@ func (t *Tuner) screen(ctx context.Context, all []search.Candidate) error {
 		return nil
 	}
 	d.Answered = answered
-	t.design, b.state.Design = d, b.present().NewDesign(parts, judge.LogScores(b.incumbent[max(0, len(b.incumbent)-mostBase):]))
+	t.design, b.state.Design = d, b.present().NewDesign(parts, judge.LogScores(b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):]))
 	t.display.say("screening %d candidates together in up to %d runs: each run has some of them", len(parts), b.state.Design.Most)
 	return nil
 }
@@ -245,7 +242,7 @@ func (t *Tuner) letRowIn(d *trial.Design, st *search.Design, effects []search.Pa
 	}
 	a.Fast = true
 	a.Verdict = iikanji.Verdict{Change: changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: why, Answered: d.Answered}
-	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: stats.Mean(judge.LogScores(b.incumbent)), Before: ids(b.incumbent)}
+	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: stats.Mean(judge.LogScores(b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):])), Before: ids(b.incumbent)}
 	l.Attempts = append(l.Attempts, a)
 	for _, c := range changes {
 		l.InForce = append(l.InForce, c.ID)
