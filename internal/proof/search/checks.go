@@ -126,10 +126,11 @@ func (s *State) round() []Keep {
 
 // isDoubtful reports whether a change more likely than it may be has no gain. Of a part of a
 // bundle that neither a design nor a pair without it has measured nothing is known but that
-// the whole helps: it stays, and is named.
+// the whole helps: it stays, and is named. So does a part in a scarce search, whose design
+// chose the whole for its gain: few runs leave each part doubtful, also the large ones.
 func (s *State) isDoubtful(a *CheckArm) bool {
 	p := s.Ledger.Attempts[a.Keep.Attempt].PartOf(a.Keep.Part)
-	if a.Keep.Part != 0 && a.pairs() == 0 && (p == nil || p.Chance == 0) {
+	if a.Keep.Part != 0 && a.pairs() == 0 && (p == nil || p.Chance == 0 || s.Scarce()) {
 		return false
 	}
 	return s.chanceOf(a) < s.constant(LeastChance)
