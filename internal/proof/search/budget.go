@@ -46,6 +46,14 @@ func (s *State) RunCost() time.Duration {
 	return s.Options.Short + s.leastOverhead()
 }
 
+// Took notes the time of the latest run.
+func (s *State) Took(run time.Duration) {
+	s.Cost = max(s.Cost*time.Duration(s.count(CostKept))/10, run)
+}
+
+// NoiseValid is how long a calibration of the noise is valid.
+func (s *State) NoiseValid() time.Duration { return s.times(NoiseValid, time.Hour) }
+
 // Overhead is the time that a run takes beyond its load.
 func (s *State) Overhead() time.Duration { return max(s.leastOverhead(), s.Cost-s.Options.Short) }
 

@@ -28,6 +28,8 @@ const (
 	FewestCalibration
 	CalibrationShare
 	LeastOverhead
+	CostKept
+	NoiseValid
 	CompareShare
 	SpareRuns
 	TailShare
@@ -51,6 +53,9 @@ const (
 	FewestPairs
 	MostPairs
 	AnswerRuns
+	MostSaved
+	ProposedChance
+	ProposedGain
 	Trifle
 	Hopeless
 	Faded
@@ -136,8 +141,12 @@ var table = [numbers]Constant{
 	CalibrationShare: {"calibration share", 1. / 4, "of the time",
 		"Where all pairs of the calibration would take more, fewer are made."},
 	LeastOverhead: {"least overhead", 2, "s", "The least time that a run takes beyond its load."},
-	CompareShare:  {"compare share", 0.20, "of the time", "The most that the last comparison takes."},
-	SpareRuns:     {"spare runs", 3, "runs", "Reserved at the end for the rehearsal and a repeated run."},
+	CostKept: {"cost kept", 9, "tenths of the time of a run",
+		"After a shorter one: the time of a run grows at once and falls slowly, so that the end is not cut short."},
+	NoiseValid: {"noise valid", 12, "h",
+		"Noise that was measured longer ago is measured again: it differs with the hour and with other programs."},
+	CompareShare: {"compare share", 0.20, "of the time", "The most that the last comparison takes."},
+	SpareRuns:    {"spare runs", 3, "runs", "Reserved at the end for the rehearsal and a repeated run."},
 	TailShare: {"tail share", 1. / 12, "of the time",
 		"Reserved for logs and checks when the search has ended; the rest makes the last runs longer."},
 	TailRounds: {"tail rounds", 2, "× debt rounds",
@@ -171,6 +180,10 @@ var table = [numbers]Constant{
 	MostPairs:   {"most pairs", 8, "pairs", "The last look of a trial."},
 	AnswerRuns: {"answer runs", 2, "runs",
 		"What the build and the comparison of answers of a change of source take."},
+	MostSaved: {"most saved", 0.9, "of the binding resource",
+		"That one remedy is expected to save: a share of 1 would mean an infinite gain."},
+	ProposedChance: {"proposed chance", 0.1, "probability", "The least of a gain of what a proposer wrote."},
+	ProposedGain:   {"proposed gain", 0.05, "on ln(score)", "The least that it promises."},
 	Trifle: {"trifle", 0.004, "on ln(score)",
 		"Chance times gain below which a candidate gets no trial in a bounded time."},
 	Hopeless: {"hopeless", 0.0005, "on ln(score) per run",

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
@@ -30,6 +31,13 @@ type recorded struct {
 		Noise *stats.Prior `json:"noise,omitempty"`
 		// Base are ln(score) of the incumbent's runs before the design, which begins anew.
 		Base []float64 `json:"base,omitempty"`
+		// Took is the time of a run, and Age that of the noise, before a search that begins.
+		Took time.Duration `json:"took_ns,omitempty"`
+		Age  time.Duration `json:"age_ns,omitempty"`
+		// Saved is the share of the binding resource that the first candidate saves.
+		Saved float64 `json:"saved,omitempty"`
+		// Proposed is a candidate of a proposer.
+		Proposed *Candidate `json:"proposed,omitempty"`
 		// End begins the end phase.
 		End bool `json:"end,omitempty"`
 	} `json:"event,omitzero"`
@@ -55,6 +63,21 @@ func (r *recorded) decision(t *testing.T, set map[Number]float64) string {
 	if len(e.Base) > 0 {
 		d := s.NewDesign(s.Design.Parts, e.Base[max(0, len(e.Base)-s.MostBase()):])
 		d.Rows, s.Design = s.Design.Rows, d
+	}
+	if e.Took > 0 {
+		s.Took(e.Took)
+	}
+	if e.Age > 0 {
+		if e.Age > s.NoiseValid() {
+			s.AA = 0
+		}
+		s.BeginMeasuring()
+	}
+	if e.Saved > 0 {
+		s.Candidates[0].Gain = s.GainOf(e.Saved)
+	}
+	if e.Proposed != nil {
+		s.Add(*e.Proposed)
 	}
 	if e.End {
 		s.BeginEnd()

@@ -22,8 +22,10 @@ func (s *State) Carry(older []Candidate) {
 	}
 }
 
-// Add adds a candidate of a proposer, unless the diagnosis has it.
+// Add adds a candidate of a proposer, unless the diagnosis has it. It promises something,
+// whatever is known of its kind: who wrote it has read what the diagnosis says.
 func (s *State) Add(c Candidate) {
+	c.Chance, c.Gain = max(c.Chance, s.constant(ProposedChance)), max(c.Gain, s.constant(ProposedGain))
 	if !s.hasCandidate(c) {
 		s.Candidates = append(s.Candidates, c)
 	}

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -32,6 +33,12 @@ func (s *State) Usual(p stats.Prior) stats.Prior {
 	usual, as := s.constant(UsualNoise), s.constant(UsualFreedom)
 	df := p.DF + as
 	return stats.Prior{Var: (p.DF*p.Var + as*usual*usual) / df, DF: df}
+}
+
+// GainOf is the gain on ln(score) of a remedy that saves a share of the binding resource: it
+// makes room for 1/(1−share) of the work.
+func (s *State) GainOf(share float64) float64 {
+	return -math.Log(1 - min(s.constant(MostSaved), share))
 }
 
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.

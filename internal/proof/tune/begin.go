@@ -32,7 +32,7 @@ func (t *Tuner) openLedger() error {
 	}
 	old, err := t.book.recall()
 	if old {
-		t.display.say("the noise was measured more than %s ago: calibrating again", freshFor)
+		t.display.say("the noise was measured more than %s ago: calibrating again", t.book.state.NoiseValid())
 	}
 	return err
 }

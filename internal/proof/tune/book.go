@@ -60,10 +60,6 @@ func (b *book) present() *search.State {
 	return s
 }
 
-// freshFor is how long a calibration of the noise is valid: the noise differs
-// with the hour of the day and with other programs on the machine.
-const freshFor = 12 * time.Hour
-
 // open reads the ledger of an earlier search on this history, if there is one. It returns
 // why the runs there do not compare with those of this search; "" if they do.
 func (b *book) open() (why string, err error) {
@@ -96,7 +92,7 @@ func (b *book) recall() (old bool, err error) {
 		return false, err
 	}
 	b.untouched = untouchedOf(b.aa)
-	if n := len(b.aa); n > 0 && b.began.Sub(b.aa[n-1].Began) > freshFor {
+	if n := len(b.aa); n > 0 && b.began.Sub(b.aa[n-1].Began) > b.state.NoiseValid() {
 		old, b.aa = true, nil
 	}
 	for _, pairs := range l.Pairs {

@@ -1,7 +1,6 @@
 package tune
 
 import (
-	"math"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -27,10 +26,6 @@ func readTraits(l *search.Ledger) {
 	}
 }
 
-// maxSaved bounds the share of the binding resource that a single remedy is
-// expected to save: a share of 1 would mean an infinite gain.
-const maxSaved = 0.9
-
 // Candidates are the remedies of a diagnosis with their expected gains: saving
 // the share s of the binding resource makes room for 1/(1−s) of the work.
 // Remedies of findings outside of the bottleneck rank low because their gain is
@@ -41,6 +36,7 @@ const maxSaved = 0.9
 //
 // refused are the remedies that cannot be tried.
 func Candidates(d *diagnose.Diagnosis) (cs []search.Candidate, refused []Refusal) {
+	var s search.State // gains depend on no search
 	seen := map[string]bool{}
 	for _, f := range d.Findings {
 		saved := savedBy(d, f)
@@ -55,7 +51,7 @@ func Candidates(d *diagnose.Diagnosis) (cs []search.Candidate, refused []Refusal
 				refused = append(refused, Refusal{c, err})
 				continue
 			}
-			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, -math.Log(1-saved), f.More/2)
+			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, s.GainOf(saved), f.More/2)
 			cs = append(cs, c.Keyed())
 		}
 	}
@@ -94,5 +90,5 @@ func savedBy(d *diagnose.Diagnosis, f iikanji.Finding) float64 {
 	if of <= 0 {
 		return 0
 	}
-	return min(maxSaved, (f.Gain.Lo+f.Gain.Hi)/2/of*part)
+	return (f.Gain.Lo + f.Gain.Hi) / 2 / of * part
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load"
 	"github.com/iikanji/iikanji/internal/proof/judge"
+	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/trial"
 )
 
@@ -62,7 +63,7 @@ func (t *Tuner) confirmOpen(ctx context.Context) error {
 // confirmNow runs the site as often as the unconfirmed change needs, and decides on it.
 func (t *Tuner) confirmNow(ctx context.Context) error {
 	for l := t.book.ledger(); l.Open != nil; {
-		if len(l.Open.Since) >= 2 {
+		if len(l.Open.Since) >= int(search.ConfirmRuns.Value()) {
 			return t.confirmOpen(ctx)
 		}
 		if err := t.confirmRun(ctx); err != nil {

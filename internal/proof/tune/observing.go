@@ -54,7 +54,7 @@ func (t *Tuner) propose(ctx context.Context, d *diagnose.Diagnosis, known []iika
 	for _, c := range more {
 		c.Proposed = true
 		act, _ := change.Match(c.Remedy) // an error: the trial reports why it cannot be planned
-		c.Traits, c.Chance, c.Gain = traitsOf(c.Remedy), max(act.Belief.Chance, 0.1), max(act.Belief.Gain, 0.05, c.Gain)
+		c.Traits, c.Chance, c.Gain = traitsOf(c.Remedy), act.Belief.Chance, max(act.Belief.Gain, c.Gain)
 		t.book.state.Add(c.Keyed())
 	}
 	return nil

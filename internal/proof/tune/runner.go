@@ -55,7 +55,7 @@ func (r *runner) Bench(ctx context.Context, spec load.Spec, touched ...*iikanji.
 			earlier.Void++
 		}
 	}
-	s.Cost = max(s.Cost*9/10, r.book.now().Sub(began))
+	s.Took(r.book.now().Sub(began))
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")
 	}
@@ -119,5 +119,5 @@ func (r *runner) IncumbentRan(run *iikanji.Run) { r.book.IncumbentRan(run) }
 func (r *runner) Switched() { r.book.fresh = nil }
 
 // CandidateRuns: the candidate may be the cause of void runs, so that only the incumbent's
-// show what the machine is like.
+// show what the machine is like. Two that are void, those of a pair, are needed then.
 func (r *runner) CandidateRuns() { r.voids = min(r.voids, mostVoids()-2) }
