@@ -206,6 +206,8 @@ func (x *examples) command(one *example) (line, dir string) {
 		line, dir = line+" "+x.site.URL, x.site.Dir
 	case line == "iikanji doctor":
 		dir = x.site.Dir
+	case strings.HasPrefix(line, "iikanji init --policy"):
+		line, dir = strings.Replace(line, "init", "init --force "+x.site.URL, 1), x.site.Dir
 	case strings.HasPrefix(line, "iikanji init --into"):
 		line = strings.Replace(line, "init", "init --force "+x.site.URL, 1)
 	case strings.HasPrefix(line, "iikanji collect --for"):
