@@ -100,7 +100,7 @@ func testSlow(t *testing.T) {
 	}
 }
 
-// testFiles: every path that is no file and not the API's is the page.
+// testFiles checks that the page answers each path that is neither a file nor of the API.
 func testFiles(t *testing.T) {
 	for _, path := range []string{"/", "/courses", "/index.html"} {
 		page := client(t).Get(path)

@@ -113,7 +113,7 @@ func (a *agent) checkNotices(ctx context.Context, w wantedNotices, of *course) e
 	return l.walk(ctx)
 }
 
-// anyRead returns a notice of a page that the student has read, nil if there is none. The
+// anyRead returns a notice of the page that the student has already read; nil if there is none. The
 // caller holds the lock.
 func (st *student) anyRead(r *rand.Rand, page *gotNotices) *notice {
 	read := map[string]*notice{}

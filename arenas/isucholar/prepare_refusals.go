@@ -282,8 +282,8 @@ func (ct *contest) checkRepeats(ctx context.Context, s *stage) error {
 	return s.student.checkNotices(ctx, want, nil)
 }
 
-// checkUploads: files that are refused before and after the submissions are closed, the
-// zip of nobody, and scores afterwards.
+// checkUploads checks that the app refuses wrong files, and all files once the submissions of
+// a class are closed. It also checks the class's zip without submissions, and its scores.
 func (ct *contest) checkUploads(ctx context.Context, s *stage) error {
 	pdf := []byte("%PDF-1.4")
 	course, class := s.running.ID, s.class.id

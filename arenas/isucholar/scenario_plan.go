@@ -27,7 +27,7 @@ func newPlan(s scenario.Session, data *Dataset) *plan {
 	return p
 }
 
-// student takes the next student; ok is false if there is none.
+// student returns the next student who has not begun; ok is false after the last one.
 func (p *plan) student() (u User, ok bool) {
 	if len(p.students) == 0 {
 		return User{}, false

@@ -40,7 +40,7 @@ type staticFile struct {
 	body []byte
 }
 
-// The three files of which the benchmarker checks every byte.
+// The benchmarker checks every byte of these three files.
 const (
 	appPath     = "/_nuxt/app.js"
 	runtimePath = "/_nuxt/runtime.js"

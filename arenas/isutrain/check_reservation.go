@@ -127,8 +127,8 @@ func (a *agent) checkDetail(l listed, r *reservation) error {
 	return nil
 }
 
-// learnSeats compares the seats of a detail with the wanted ones. If any were wanted, they
-// must be of the wanted kind, and sold to nobody else.
+// learnSeats compares the seats of a reservation with those that the user asked for. Where
+// the app chose them, they must have the class asked for, and no other reservation may have them.
 func (a *agent) learnSeats(l listed, r *reservation) error {
 	var seats []seat
 	for _, s := range l.Seats {
@@ -219,7 +219,7 @@ func (a *agent) cancel(ctx context.Context, r *reservation) error {
 	return a.gone(ctx, r)
 }
 
-// gone wants the detail of a cancelled reservation to be refused.
+// gone checks that the app refuses to show a cancelled reservation.
 func (a *agent) gone(ctx context.Context, r *reservation) error {
 	return a.do(ctx, &scenario.Request{Step: stepDetail, Path: detailPath(r)}, func(res *scenario.Response) error {
 		if res.Status == http.StatusOK {
