@@ -1,12 +1,9 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,46 +24,10 @@ func startLibrary(t *testing.T) (dir, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir = t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", filepath.Join(source, "start.sh"), dir)
 	// The programs have the paths of their source, whatever GOFLAGS says of -trimpath.
 	paths := fmt.Sprintf(` "-gcflags=library/...='-trimpath=%[1]s=>%[1]s'"`, source)
-	cmd.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+paths, "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", servertest.FreePorts(t, 5)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
-	t.Cleanup(func() {
-		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
-			t.Logf("stopping the library: %v\n%s", err, out)
-		}
-	})
-	log, err := os.Create(filepath.Join(dir, "start.out")) // a pipe would stay open in the services
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd.Stdout, cmd.Stderr = log, log
-	err = cmd.Run()
-	text, _ := os.ReadFile(log.Name())
-	if err != nil {
-		t.Fatalf("starting the library: %v\n%s", err, text)
-	}
-	lines := strings.Fields(string(text))
-	url = lines[len(lines)-1]
-	for _, path := range []string{"/", "/sign-in"} { // the script does not wait for the apps
-		for {
-			if resp, err := http.Get(url + path); err == nil {
-				_ = resp.Body.Close()
-				if resp.StatusCode == http.StatusOK {
-					break
-				}
-			}
-			if ctx.Err() != nil {
-				t.Fatalf("the library does not answer at %s%s", url, path)
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
-	return dir, url
+	env := []string{"GOFLAGS=" + os.Getenv("GOFLAGS") + paths, "LIBRARY_SCALE=0.03", fmt.Sprintf("LIBRARY_PORT=%d", servertest.FreePorts(t, 5))}
+	return startFixture(t, "library", 4*time.Minute, env, "/", "/sign-in")
 }
 
 // libraryCauses are findings that the library must have, by the name of the cause in

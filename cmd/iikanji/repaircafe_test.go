@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -20,45 +18,8 @@ import (
 // returns its folder and its URL.
 func startRepairCafe(t *testing.T) (dir, url string) {
 	t.Helper()
-	source, err := filepath.Abs("../../fixtures/repaircafe")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir = t.TempDir()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", filepath.Join(source, "start.sh"), dir)
-	cmd.Env = append(os.Environ(), "CAFE_SCALE=0.05", fmt.Sprintf("CAFE_PORT=%d", servertest.FreePorts(t, 3)), "GOWORK=off", "CGO_ENABLED=0", "PATH="+os.Getenv("PATH")+":/usr/sbin:/sbin")
-	t.Cleanup(func() {
-		if out, err := exec.Command("sh", filepath.Join(source, "stop.sh"), dir).CombinedOutput(); err != nil {
-			t.Logf("stopping the repair café: %v\n%s", err, out)
-		}
-	})
-	log, err := os.Create(filepath.Join(dir, "start.out")) // a pipe would stay open in the services
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	cmd.Stdout, cmd.Stderr = log, log
-	err = cmd.Run()
-	text, _ := os.ReadFile(log.Name())
-	if err != nil {
-		t.Fatalf("starting the repair café: %v\n%s", err, text)
-	}
-	lines := strings.Fields(string(text))
-	url = lines[len(lines)-1]
-	for { // the script does not wait for the app
-		if resp, err := http.Get(url + "/login"); err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return dir, url
-			}
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("the repair café does not answer at %s", url)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	env := []string{"CAFE_SCALE=0.05", fmt.Sprintf("CAFE_PORT=%d", servertest.FreePorts(t, 3))}
+	return startFixture(t, "repaircafe", 3*time.Minute, env, "/login")
 }
 
 // cafeBench runs the repair café's benchmarker and returns its line of JSON.
