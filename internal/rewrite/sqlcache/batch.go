@@ -285,7 +285,7 @@ func (k *conn) sendBatch(ctx context.Context, st *statement, b *batch, at *keyPl
 	}
 	if !divided {
 		add(&b.counts.refused)
-		if n := count(&b.counts.refused); n > mostRefused && 2*n > count(&b.counts.sent) {
+		if n := count(&b.counts.refused); !k.cache.eager && n > mostRefused && 2*n > count(&b.counts.sent) {
 			b.stop()
 		}
 		return nil, nil

@@ -17,8 +17,8 @@ type Options struct {
 	// Bytes bounds the memory of the answers. Zero: an eighth of the memory that
 	// is available at start, at most 1 GiB and at least 16 MiB.
 	Bytes int64
-	// Eager: batches are sent also if they take longer than their children, or if their
-	// answers are hardly used.
+	// Eager: batches are sent also if they take longer than their children, if their
+	// answers are hardly used, or if most are refused.
 	Eager bool
 }
 
