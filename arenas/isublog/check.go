@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/dom"
 )
 
 // createdForm is how a page shows a time; the zone is optional.
@@ -37,7 +39,7 @@ func (p *blogPage) checkArticle(want Article) error {
 	if err := p.checkCreated(got.created, want.CreatedAt); err != nil {
 		return err
 	}
-	return p.checkLines("article-body", got.lines, linesOf(want.Body))
+	return p.checkLines("article-body", got.lines, dom.LinesOf(want.Body))
 }
 
 func (p *blogPage) checkLines(check string, got, want []string) error {
@@ -79,7 +81,7 @@ func label(name string) string {
 
 // is reports whether a comment is shown as it was posted.
 func (c *shownComment) is(want Comment) bool {
-	return squeezed(c.name) == squeezed(label(want.Name)) && slices.Equal(c.lines, linesOf(want.Body))
+	return squeezed(c.name) == squeezed(label(want.Name)) && slices.Equal(c.lines, dom.LinesOf(want.Body))
 }
 
 // has reports whether the page shows a comment.
@@ -130,5 +132,5 @@ func (p *blogPage) checkIndex(want []Article) error {
 // preview returns the first lines of a text, as the index shows them.
 func preview(body string) []string {
 	lines := strings.Split(body, "\n")
-	return linesOf(strings.Join(lines[:min(len(lines), previewLines)], "\n"))
+	return dom.LinesOf(strings.Join(lines[:min(len(lines), previewLines)], "\n"))
 }

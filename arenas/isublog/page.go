@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/dom"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
@@ -36,7 +37,7 @@ type shownComment struct {
 // A blogPage is what a page of the blog shows.
 type blogPage struct {
 	res      *scenario.Response
-	root     *node
+	root     *dom.Node
 	articles []shownArticle
 	comments []shownComment
 	heading  string
@@ -61,28 +62,28 @@ func readPage(res *scenario.Response) (*blogPage, error) {
 	if !bytes.Contains(res.Body, []byte("<html")) || !bytes.Contains(res.Body, []byte("</html>")) {
 		return nil, scenario.Wrong(res, "page-html", "%d bytes without <html> or </html>", len(res.Body))
 	}
-	p := &blogPage{res: res, root: readDOM(string(res.Body))}
+	p := &blogPage{res: res, root: dom.Read(string(res.Body))}
 	p.read()
 	return p, p.checkFrame()
 }
 
 func (p *blogPage) read() {
-	sidebar := p.root.first(byID("sidebar"))
-	p.heading = sidebar.first(byTag("td")).words()
-	for _, a := range sidebar.all(byTag("a")) {
-		p.sidebar = append(p.sidebar, lastID(a.attr("href")))
+	sidebar := p.root.First(dom.ByID("sidebar"))
+	p.heading = sidebar.First(dom.ByTag("td")).Words()
+	for _, a := range sidebar.All(dom.ByTag("a")) {
+		p.sidebar = append(p.sidebar, lastID(a.Attr("href")))
 	}
-	view := p.root.first(byID("articleview"))
-	for _, a := range view.all(byClass("article")) {
+	view := p.root.First(dom.ByID("articleview"))
+	for _, a := range view.All(dom.ByClass("article")) {
 		p.articles = append(p.articles, shownArticle{
-			id:      lastID(a.first(byClass("articlelink")).first(byTag("a")).attr("href")),
-			title:   a.first(byClass("title")).words(),
-			created: a.first(byClass("created")).words(),
-			lines:   a.first(byClass("body")).lines(),
+			id:      lastID(a.First(dom.ByClass("articlelink")).First(dom.ByTag("a")).Attr("href")),
+			title:   a.First(dom.ByClass("title")).Words(),
+			created: a.First(dom.ByClass("created")).Words(),
+			lines:   a.First(dom.ByClass("body")).Lines(),
 		})
 	}
-	for _, c := range view.first(byClass("comments")).all(byClass("comment")) {
-		p.comments = append(p.comments, shownComment{c.first(byClass("name")).words(), c.first(byClass("created")).words(), c.first(byClass("body")).lines()})
+	for _, c := range view.First(dom.ByClass("comments")).All(dom.ByClass("comment")) {
+		p.comments = append(p.comments, shownComment{c.First(dom.ByClass("name")).Words(), c.First(dom.ByClass("created")).Words(), c.First(dom.ByClass("body")).Lines()})
 	}
 }
 
@@ -98,14 +99,14 @@ func lastID(href string) int {
 // checkFrame checks what all pages have: the link of the title image, and the
 // sidebar with its heading.
 func (p *blogPage) checkFrame() error {
-	link := p.root.first(byID("titleimage")).first(byTag("a"))
-	href := link.attr("href")
+	link := p.root.First(dom.ByID("titleimage")).First(dom.ByTag("a"))
+	href := link.Attr("href")
 	if at := strings.Index(href, "://"); at >= 0 { // an absolute link
 		_, path, _ := strings.Cut(href[at+3:], "/")
 		href = "/" + path
 	}
-	if href != "/post" || !strings.HasSuffix(link.first(byTag("img")).attr("src"), "/images/isucon_title.jpg") {
-		return p.wrong("page-title-image", "the title image links to %q", link.attr("href"))
+	if href != "/post" || !strings.HasSuffix(link.First(dom.ByTag("img")).Attr("src"), "/images/isucon_title.jpg") {
+		return p.wrong("page-title-image", "the title image links to %q", link.Attr("href"))
 	}
 	if p.heading != sidebarHeading {
 		return p.wrong("sidebar-heading", "the sidebar begins with %q", p.heading)

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/dom"
 	"github.com/iikanji/iikanji/internal/contest/arena/kit/verify"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
@@ -109,11 +110,11 @@ func (ct *contest) checkStaticIn(ctx context.Context, timeout time.Duration, rng
 // checkForm checks the page on which articles are written.
 func (ct *contest) checkForm(ctx context.Context, r reader) error {
 	return r.page(ctx, stepForm, "/post", func(p *blogPage) error {
-		form := p.root.first(byTag("form"))
+		form := p.root.First(dom.ByTag("form"))
 		names := map[string]bool{}
 		for _, tag := range []string{"input", "textarea"} {
-			for _, field := range form.all(byTag(tag)) {
-				names[field.attr("name")] = true
+			for _, field := range form.All(dom.ByTag(tag)) {
+				names[field.Attr("name")] = true
 			}
 		}
 		if !names["title"] || !names["body"] {

@@ -1,4 +1,5 @@
-package isublog
+// Package dom reads HTML pages for the checks of arenas whose contract is a page.
+package dom
 
 import (
 	"html"
@@ -6,13 +7,13 @@ import (
 	"strings"
 )
 
-// A node is an element or a text of a page. The reader is lenient, as browsers are:
+// A Node is an element or a text of a page. The reader is lenient, as browsers are:
 // it never fails, closes what is left open, and ignores an end tag without a start.
-type node struct {
+type Node struct {
 	tag      string // lower case; "" for a text
 	text     string // of a text, without character references
 	attrs    map[string]string
-	children []*node
+	children []*Node
 }
 
 // maxDepth limits how deep elements may be nested; deeper ones become siblings.
@@ -29,34 +30,34 @@ var raw = map[string]bool{"script": true, "style": true, "textarea": true, "titl
 // same table, as their end tags may be left out.
 var implied = map[string][]string{"td": {"td", "th"}, "th": {"td", "th"}, "tr": {"tr"}}
 
-// A domReader reads a page.
-type domReader struct {
+// A reader reads one page.
+type reader struct {
 	rest string
-	open []*node // the root first
+	open []*Node // the root first
 }
 
-// readDOM returns the root of a page, whose tag is "#root".
-func readDOM(page string) *node {
-	root := &node{tag: "#root"}
-	r := domReader{rest: page, open: []*node{root}}
+// Read returns the root of a page, whose tag is "#root".
+func Read(page string) *Node {
+	root := &Node{tag: "#root"}
+	r := reader{rest: page, open: []*Node{root}}
 	for r.rest != "" {
 		r.step()
 	}
 	return root
 }
 
-func (r *domReader) top() *node { return r.open[len(r.open)-1] }
+func (r *reader) top() *Node { return r.open[len(r.open)-1] }
 
-func (r *domReader) add(n *node) { r.top().children = append(r.top().children, n) }
+func (r *reader) add(n *Node) { r.top().children = append(r.top().children, n) }
 
-func (r *domReader) addText(text string) {
+func (r *reader) addText(text string) {
 	if text != "" {
-		r.add(&node{text: html.UnescapeString(text)})
+		r.add(&Node{text: html.UnescapeString(text)})
 	}
 }
 
 // step reads a text, a comment or a tag.
-func (r *domReader) step() {
+func (r *reader) step() {
 	at := strings.IndexByte(r.rest, '<')
 	if at < 0 {
 		r.addText(r.rest)
@@ -81,14 +82,14 @@ func (r *domReader) step() {
 }
 
 // skip moves behind the next mark, or to the end.
-func (r *domReader) skip(mark string) {
+func (r *reader) skip(mark string) {
 	_, r.rest, _ = strings.Cut(r.rest, mark)
 }
 
 func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
 
 // end closes the element of an end tag and all elements in it.
-func (r *domReader) end() {
+func (r *reader) end() {
 	tag, rest, _ := strings.Cut(r.rest[2:], ">")
 	r.rest = rest
 	tag = strings.ToLower(strings.TrimSpace(tag))
@@ -101,7 +102,7 @@ func (r *domReader) end() {
 }
 
 // endImplied closes the innermost open element of some tags in this table.
-func (r *domReader) endImplied(tags []string) {
+func (r *reader) endImplied(tags []string) {
 	for i := len(r.open) - 1; i > 0 && len(tags) > 0 && r.open[i].tag != "table"; i-- {
 		if slices.Contains(tags, r.open[i].tag) {
 			r.open = r.open[:i]
@@ -111,12 +112,12 @@ func (r *domReader) endImplied(tags []string) {
 }
 
 // begin reads a start tag with its attributes.
-func (r *domReader) begin() {
+func (r *reader) begin() {
 	i := 1
 	for i < len(r.rest) && !strings.ContainsRune(" \t\r\n/>", rune(r.rest[i])) {
 		i++
 	}
-	n := &node{tag: strings.ToLower(r.rest[1:i]), attrs: map[string]string{}}
+	n := &Node{tag: strings.ToLower(r.rest[1:i]), attrs: map[string]string{}}
 	r.rest = r.rest[i:]
 	closed := r.attributes(n)
 	r.endImplied(implied[n.tag])
@@ -131,7 +132,7 @@ func (r *domReader) begin() {
 }
 
 // attributes reads up to the end of the tag. closed is true behind "/>".
-func (r *domReader) attributes(n *node) (closed bool) {
+func (r *reader) attributes(n *Node) (closed bool) {
 	for {
 		r.rest = strings.TrimLeft(r.rest, " \t\r\n")
 		switch {
@@ -164,7 +165,7 @@ func (r *domReader) attributes(n *node) (closed bool) {
 }
 
 // value reads an attribute's value, with or without quotes around it.
-func (r *domReader) value() (value string) {
+func (r *reader) value() (value string) {
 	if r.rest != "" && (r.rest[0] == '"' || r.rest[0] == '\'') {
 		value, r.rest, _ = strings.Cut(r.rest[1:], r.rest[:1])
 		return value
@@ -178,13 +179,13 @@ func (r *domReader) value() (value string) {
 }
 
 // rawText reads the content of an element that has no markup, and its end tag.
-func (r *domReader) rawText(n *node) {
+func (r *reader) rawText(n *Node) {
 	at := indexFold(r.rest, "</"+n.tag)
 	text := r.rest[:at]
 	r.rest = r.rest[at:]
 	r.skip(">")
 	if text != "" {
-		n.children = append(n.children, &node{text: html.UnescapeString(text)})
+		n.children = append(n.children, &Node{text: html.UnescapeString(text)})
 	}
 }
 
