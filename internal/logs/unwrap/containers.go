@@ -67,12 +67,15 @@ type dockerLayer struct {
 }
 
 func (l *dockerLayer) strip(line []byte) ([]byte, verdict) {
-	value, ok := stringMember(line, "log")
+	out, ok := leadingText(line, `{"log":"`, &l.buf)
 	if !ok {
-		return nil, foreign
+		value, ok := stringMember(line, "log")
+		if !ok {
+			return nil, foreign
+		}
+		out = text(value, &l.buf)
 	}
 	l.line = line
-	out := text(value, &l.buf)
 	if !bytes.HasSuffix(out, []byte{'\n'}) && len(out) >= dockerPart {
 		l.add(out)
 		return nil, nothing

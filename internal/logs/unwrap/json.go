@@ -2,6 +2,9 @@ package unwrap
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -110,6 +113,54 @@ func nestedEnd(b []byte, i int) int {
 		i++
 	}
 	return -1
+}
+
+// leadingText is text of the value of a key that a line begins with, as in {"log":"…":
+// ok is false if the line begins otherwise. It reads the string once, eight bytes at a
+// time, and so needs half of the time of member and text.
+func leadingText(line []byte, begin string, buf *[]byte) (content []byte, ok bool) {
+	if len(line) < len(begin) || string(line[:len(begin)]) != begin {
+		return nil, false
+	}
+	i := len(begin)
+	out := slices.Grow((*buf)[:0], len(line)+8)[:len(line)+8]
+	n := 0
+	for {
+		for i+8 <= len(line) {
+			eight := binary.LittleEndian.Uint64(line[i:])
+			binary.LittleEndian.PutUint64(out[n:], eight)
+			plain := bits.TrailingZeros64(bytesEqual(eight, '"')|bytesEqual(eight, '\\')) / 8
+			i, n = i+plain, n+plain
+			if plain < 8 {
+				break
+			}
+		}
+		if i >= len(line) {
+			return nil, false
+		}
+		switch c := line[i]; {
+		case c == '"':
+			*buf = out
+			return out[:n], true
+		case c == '\\' && i+1 < len(line) && (line[i+1] == '"' || line[i+1] == '\\'):
+			out[n] = line[i+1]
+			i, n = i+2, n+1
+		case c == '\\':
+			after, rest := unescape(out[:n], line[i:])
+			n, i = len(after), len(line)-len(rest)
+		default:
+			out[n] = c
+			i, n = i+1, n+1
+		}
+	}
+}
+
+// bytesEqual has the highest bit of the lowest byte of eight that is c; bits above it may
+// be set, too. It is zero if no byte is c. (Hacker's Delight, section 6-1.)
+func bytesEqual(eight uint64, c byte) uint64 {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	x := eight ^ ones*uint64(c)
+	return (x - ones) &^ x & highs
 }
 
 // text returns the content of a JSON string, unescaped into buf if it has escapes.

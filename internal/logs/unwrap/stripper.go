@@ -53,7 +53,10 @@ func (s *stripper) through(out, line []byte, from int) []byte {
 	if s.times && !continues {
 		out = s.appendTime(out, &line)
 	}
-	out = append(out, bytes.TrimRight(line, "\r\n")...)
+	for len(line) > 0 && (line[len(line)-1] == '\n' || line[len(line)-1] == '\r') {
+		line = line[:len(line)-1]
+	}
+	out = append(out, line...)
 	return append(out, '\n')
 }
 
