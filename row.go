@@ -119,7 +119,12 @@ type SQLRow struct {
 	Spreads []Spread `json:"spreads,omitempty"`
 }
 
-// MarshalJSON leaves out the numbers of rows that the source of the row does not count.
+// NoLock reports whether the source of the row has no times of locks: sources without rows
+// examined have none either.
+func (q SQLRow) NoLock() bool { return q.NoExamined && q.Lock == 0 }
+
+// MarshalJSON leaves out the numbers of rows and the time of locks that the source of the row
+// does not have.
 func (q SQLRow) MarshalJSON() ([]byte, error) {
 	type plain SQLRow
 	if !q.NoSent && !q.NoExamined {
@@ -127,16 +132,20 @@ func (q SQLRow) MarshalJSON() ([]byte, error) {
 	}
 	out := struct {
 		plain
-		Sent        *int64 `json:"rows_sent,omitempty"`
-		MaxSent     *int64 `json:"max_rows_sent,omitempty"`
-		Examined    *int64 `json:"rows_examined,omitempty"`
-		MaxExamined *int64 `json:"max_rows_examined,omitempty"`
+		Sent        *int64         `json:"rows_sent,omitempty"`
+		MaxSent     *int64         `json:"max_rows_sent,omitempty"`
+		Examined    *int64         `json:"rows_examined,omitempty"`
+		MaxExamined *int64         `json:"max_rows_examined,omitempty"`
+		Lock        *time.Duration `json:"lock_ns,omitempty"`
 	}{plain: plain(q)}
 	if !q.NoSent {
 		out.Sent, out.MaxSent = &q.Sent, &q.MaxSent
 	}
 	if !q.NoExamined {
 		out.Examined, out.MaxExamined = &q.Examined, &q.MaxExamined
+	}
+	if !q.NoLock() {
+		out.Lock = &q.Lock
 	}
 	return marshal(out)
 }

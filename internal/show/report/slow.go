@@ -31,7 +31,7 @@ var slowColumns = []struct {
 	{"p99", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.P99) }},
 	{"max", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(r.Max) }},
 	{"v/m", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatFloat(q.VM, 'f', 6, 64) }},
-	{"lock", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return seconds(q.Lock) }},
+	{"lock", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownSeconds(q.Lock, q.NoLock()) }},
 	{"rows_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Sent, q.NoSent) }},
 	{"mean_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Sent, r.Count, q.NoSent) }},
 	{"rows_examined", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Examined, q.NoExamined) }},
@@ -39,11 +39,11 @@ var slowColumns = []struct {
 	{"examined_per_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Examined, q.Sent, q.NoExamined) }},
 	{"rows_affected", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Affected, 10) }},
 	{"bytes_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(int64(q.BytesSent), 10) }},
-	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.FullScan, 10) }},
-	{"full_join", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.FullJoin, 10) }},
-	{"filesort", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Filesort, 10) }},
-	{"tmp_table", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.TmpTable, 10) }},
-	{"tmp_disk", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.TmpDisk, 10) }},
+	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.FullScan, q.NoExamined && q.FullScan == 0) }},
+	{"full_join", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.FullJoin, q.NoExamined && q.FullJoin == 0) }},
+	{"filesort", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Filesort, q.NoExamined && q.Filesort == 0) }},
+	{"tmp_table", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.TmpTable, q.NoExamined && q.TmpTable == 0) }},
+	{"tmp_disk", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.TmpDisk, q.NoExamined && q.TmpDisk == 0) }},
 	{"errors", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(r.Errors, 10) }},
 	{"prepares", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Prepares, 10) }},
 	{"prepares_per_execution", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Prepares, r.Count) }},
@@ -65,7 +65,15 @@ func place(s iikanji.Sighting) string {
 
 func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', 6, 64) }
 
-// knownRows is a number of rows, empty if the source does not count them.
+// knownSeconds is a time in seconds, empty if the source does not have it.
+func knownSeconds(d time.Duration, unknown bool) string {
+	if unknown {
+		return ""
+	}
+	return seconds(d)
+}
+
+// knownRows is a number of rows or executions, empty if the source does not count them.
 func knownRows(n int64, unknown bool) string {
 	if unknown {
 		return ""
@@ -240,7 +248,7 @@ func slowExamples(o *out, p *iikanji.Profile, cols int) {
 		}
 		o.blank()
 		lock, vm := Duration(q.Lock), fmt.Sprintf("%.2f", q.VM)
-		if q.NoExamined {
+		if q.NoLock() {
 			lock = "-"
 		}
 		if r.Untimed {
