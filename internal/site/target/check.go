@@ -182,6 +182,10 @@ func (c *checker) value(f *field, path string, v *unstable.Node) {
 		if v.Kind != unstable.Integer {
 			wrong()
 		}
+	case decimal:
+		if v.Kind != unstable.Integer && v.Kind != unstable.Float {
+			wrong()
+		}
 	default:
 		if v.Kind != unstable.String {
 			wrong()
@@ -277,6 +281,8 @@ func wanted(f *field) string {
 	switch f.kind {
 	case number:
 		return "an integer"
+	case decimal:
+		return "a number"
 	case list:
 		return "a list of " + string(f.of) + "s"
 	case table, mapping:
@@ -297,6 +303,8 @@ func sample(f *field) string {
 	switch f.kind {
 	case number:
 		return fmt.Sprintf("write %s = 1", f.key)
+	case decimal:
+		return fmt.Sprintf("write %s = 0.5", f.key)
 	case list:
 		if f.of == number {
 			return fmt.Sprintf("write %s = [0]", f.key)

@@ -13,6 +13,7 @@ type kind string
 const (
 	text    kind = "string"
 	number  kind = "integer"
+	decimal kind = "number"
 	list    kind = "array"  // of strings or integers
 	table   kind = "table"  // [key]
 	tables  kind = "tables" // [[key]]
@@ -64,6 +65,8 @@ func (f *field) describe(t reflect.Type) {
 		f.kind = text
 	case reflect.Int:
 		f.kind = number
+	case reflect.Float64:
+		f.kind = decimal
 	case reflect.Map:
 		f.kind = mapping
 	case reflect.Struct:

@@ -23,6 +23,8 @@ type File struct {
 	Hosts    []Host    `toml:"host" help:"another machine with services of the site (reserved: services run on this machine)"`
 	Bench    Bench     `toml:"bench" help:"the site's benchmarker"`
 	Policy   Policy    `toml:"policy" help:"what iikanji may change"`
+	Team     Team      `toml:"team" help:"the people who work on the site"`
+	Contest  Rules     `toml:"contest" help:"clock and rules of a contest"`
 
 	// Path is the absolute path of the file, "" for one that was not read.
 	Path string `toml:"-"`
@@ -96,6 +98,7 @@ type App struct {
 
 // A Bench is the site's benchmarker.
 type Bench struct {
+	How        BenchHow          `toml:"how" help:"command: iikanji runs the command below; portal: a person presses a button elsewhere, iikanji sees the load in the access log and is given the score; default: command" words:"command,portal"`
 	Command    string            `toml:"command" help:"command that loads the site once and prints its score, run by sh -c; IIKANJI_URL and IIKANJI_SECONDS are in its environment, and a command that uses IIKANJI_SECONDS can make short runs" example:"./bench --target http://127.0.0.1:8080"`
 	Dir        string            `toml:"dir" help:"folder in which it runs; default: that of this file"`
 	Length     Duration          `toml:"length" help:"length of the load of one run; default: 60s" example:"60s"`
@@ -109,6 +112,8 @@ type Bench struct {
 	LoadEnds   string            `toml:"load_ends" help:"the same for its end; default: the end of the command"`
 	Initialize string            `toml:"initialize" help:"command that makes the site's data anew, as the benchmarker does before its load, for checks without load"`
 	MaxRuns    int               `toml:"max_runs" help:"number of runs that may be made in all; 0 for no limit"`
+	RunsLeft   int               `toml:"runs_left" help:"of a portal: number of runs that it still allows, counted from the moment when iikanji first reads this number; 0 for no limit"`
+	LeastGap   Duration          `toml:"least_gap" help:"of a portal: least time between the end of a run and the next press" example:"60s"`
 	Reset      Reset             `toml:"reset" help:"what happens before each run"`
 	Env        map[string]string `toml:"env" help:"further environment of the command"`
 }
@@ -129,6 +134,15 @@ type Policy struct {
 	Robots  []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`
 	Agents  string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`
 }
+
+// A BenchHow is who starts a run of the benchmarker.
+type BenchHow string
+
+// The ways to start a run.
+const (
+	BenchCommand BenchHow = "command"
+	BenchPortal  BenchHow = "portal"
+)
 
 // A How is a way to restart a service.
 type How string

@@ -115,12 +115,23 @@ func literal(v reflect.Value) string {
 		return quote(v.String())
 	case reflect.Int:
 		return strconv.FormatInt(v.Int(), 10)
+	case reflect.Float64:
+		return decimalText(v.Float())
 	}
 	var parts []string
 	for i := range v.Len() {
 		parts = append(parts, literal(v.Index(i)))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// decimalText is a number with a fraction in TOML, which has a dot or an exponent.
+func decimalText(x float64) string {
+	text := strconv.FormatFloat(x, 'g', -1, 64)
+	if !strings.ContainsAny(text, ".en") {
+		text += ".0"
+	}
+	return text
 }
 
 // quote is a text as a basic string of TOML.

@@ -41,6 +41,7 @@ func (c *checker) rules(f *File) {
 		c.service(f, &f.Services[i], "service."+strconv.Itoa(i+1), seen)
 	}
 	c.bench(&f.Bench)
+	c.contest(f)
 }
 
 func (c *checker) service(f *File, s *Service, path string, seen map[string]bool) {
@@ -119,6 +120,9 @@ func (c *checker) bench(b *Bench) {
 	}
 	if b.MaxRuns < 0 {
 		c.at("bench.max_runs", "0 means no limit", "max_runs is %d", b.MaxRuns)
+	}
+	if b.RunsLeft < 0 {
+		c.at("bench.runs_left", "0 means no limit", "runs_left is %d", b.RunsLeft)
 	}
 	if b.LoadEnds != "" && b.LoadBegins == "" {
 		c.at("bench.load_ends", "give load_begins too", "load_ends is given without load_begins")

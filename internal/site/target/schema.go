@@ -29,6 +29,8 @@ func (f *field) schema() map[string]any {
 		}
 	case number:
 		out["type"] = "integer"
+	case decimal:
+		out["type"] = "number"
 	case list:
 		element := field{kind: f.of, words: f.words}
 		out["type"], out["items"] = "array", element.schema()
