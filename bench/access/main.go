@@ -10,6 +10,8 @@
 //  3. Rounds: each tool runs once per round, in turn, so that other load on the
 //     machine affects all tools alike. Ratios are taken within a round.
 //  4. Every tool's counts by route are compared with iikanji's on the same part.
+//  5. The combined log is read in the wrappers of containers and syslog, too: what
+//     unwrapping costs.
 //
 // With -hostile it reads logs of ten million different paths instead and prints
 // time and memory.
@@ -91,6 +93,9 @@ func run(ctx context.Context, s *settings) error {
 		if err := compareOn(ctx, s, f, tools); err != nil {
 			return err
 		}
+	}
+	if err := compareWrapped(ctx, s); err != nil {
+		return err
 	}
 	if s.least > 0 && !slices.ContainsFunc(tools, func(p *peer) bool { return p.name == "kataribe" }) {
 		return errors.New("-least: kataribe is missing")
