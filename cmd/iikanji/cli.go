@@ -29,6 +29,7 @@ type cli struct {
 	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
 	Report   reportCmd   `cmd:"" help:"Write one file with all that was measured and changed."`
+	Choose   chooseCmd   `cmd:"" help:"Show which state to end a contest with, by what each risks."`
 	UI       uiCmd       `cmd:"" name:"ui" help:"Serve pages about what was measured, and what runs now."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`
 	Tune     tuneCmd     `cmd:"" help:"Make a target fast: try changes, keep proven ones, undo the rest."`

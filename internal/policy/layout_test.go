@@ -115,6 +115,8 @@ var layout = map[string][]string{
 	"internal/proof/selftest":                  {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/cause/diagnose", "internal/proof/search", "internal/proof/trial", "internal/proof/tune"}, // simulated searches
 	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next
 	"internal/proof/trial":                     {"words", "internal/load", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                  // arms, pairs, designs
+	"internal/day/choose":                      {"words", "internal/proof/stats"},                                                                                                                                                                                           // pure: which state to end a contest with
+	"internal/day/past":                        {"words", "internal/change/history", "internal/day/choose"},                                                                                                                                                                 // the runs of a history with their states
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
 	"arenas/all":                               {"arenas/*"},
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
@@ -283,7 +285,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
+	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
 		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {

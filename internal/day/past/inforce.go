@@ -1,0 +1,94 @@
+package past
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change/history"
+)
+
+// A set is the changes in force when a run began, by number: whether interleaved runs have
+// proven each.
+type set map[iikanji.ChangeID]bool
+
+// changesInForce reads the changes in force at the begin of each run, and, under run 0,
+// those at the end of the events. A change that is being applied or reverted counts as in
+// force: its state is not known.
+func changesInForce(events []history.Event) map[iikanji.RunID]set {
+	out, now := map[iikanji.RunID]set{}, set{}
+	for _, e := range events {
+		switch e.What {
+		case history.Staged:
+			if e.Stage == iikanji.Reverted {
+				delete(now, e.Change)
+			} else {
+				now[e.Change] = now[e.Change]
+			}
+		case history.Judged:
+			if _, in := now[e.Change]; in && e.Verdict != nil {
+				now[e.Change] = e.Verdict.Call == iikanji.Keep
+			}
+		case history.RunBegun:
+			out[e.Run] = maps.Clone(now)
+		}
+	}
+	out[0] = now
+	return out
+}
+
+// withoutSensors leaves out the changes that only observe.
+func withoutSensors(h *history.History, sets map[iikanji.RunID]set) (map[iikanji.RunID]set, error) {
+	all, err := h.Changes()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range all {
+		if c.Kind != sensorKind {
+			continue
+		}
+		for _, s := range sets {
+			delete(s, c.ID)
+		}
+	}
+	return sets, nil
+}
+
+// key is the numbers of the changes, in order.
+func (s set) key() string {
+	var b strings.Builder
+	for _, id := range slices.Sorted(maps.Keys(s)) {
+		b.WriteString(strconv.Itoa(int(id)))
+		b.WriteByte(' ')
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// unproven is the number of changes without a proof.
+func (s set) unproven() (n int) {
+	for _, proven := range s {
+		if !proven {
+			n++
+		}
+	}
+	return n
+}
+
+// says names the latest change, and the number of the others.
+func (s set) says(h *history.History) string {
+	if len(s) == 0 {
+		return "without changes"
+	}
+	ids := slices.Sorted(maps.Keys(s))
+	latest, err := h.LoadChange(ids[len(ids)-1])
+	if err != nil {
+		return fmt.Sprintf("with %d changes", len(ids))
+	}
+	if len(ids) == 1 {
+		return latest.Says
+	}
+	return fmt.Sprintf("%s, and %d more", latest.Says, len(ids)-1)
+}
