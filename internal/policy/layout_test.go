@@ -122,9 +122,14 @@ var layout = map[string][]string{
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
-	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"}, // CPU profiles of Go apps
-	"internal/policy":                          {},                                                     // tests of the repository; nothing imports it
-	"internal/policy/tier":                     {},                                                     // in which tier of the check a test runs
+	"internal/day/work/state":                  {"words"}, // what a run depends on, as data
+	"internal/day/work/store":                  {"words", "internal/day/work/state"},
+	"internal/day/work/snapshot":               {"words", "internal/day/work/state", "internal/day/work/store", "internal/change", "internal/lang/nginx", "internal/lang/sqltext", "internal/machine/host", "internal/machine/hostproc", "internal/machine/sqlitefile"},
+	"internal/day/work/difference":             {"words", "internal/day/work/state", "internal/lang/nginx", "internal/lang/sqlschema", "internal/lang/sqltext"}, // pure: states by meaning
+	"internal/day/work/comparison":             {"words", "internal/proof/stats"},                                                                               // pure: what single runs show
+	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"},                                                          // CPU profiles of Go apps
+	"internal/policy":                          {},                                                                                                              // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},                                                                                                              // in which tier of the check a test runs
 }
 
 // A pkg is a package of this module, by its import path, and what it imports.
