@@ -85,7 +85,10 @@ func (s *State) mustGo(a *CheckArm) bool {
 // that was proven before, show no harm.
 func (s *State) mayStay(a *CheckArm) bool {
 	v := a.Verdict
-	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive || !s.isWeak(a.Keep) && a.pairs() >= s.count(FewestPairs) && v.Effect.Mid > 0
+	if v.Call == iikanji.Keep {
+		return true
+	}
+	return !s.isWeak(a.Keep) && (v.Call == iikanji.Inconclusive || a.pairs() >= s.count(FewestPairs) && v.Effect.Mid > 0)
 }
 
 // round are the changes of the next round: those whose checks have begun, then those that are
@@ -156,7 +159,8 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 
 // Dropped notes that the check of an arm ended with its change undone: the final site is
 // another one. It returns the arms whose pairs are of another question now. After a harmful
-// change these are all; otherwise those that showed no gain beside it.
+// change these are all; otherwise those that showed no gain beside it, and those whose last
+// look was undecided: no later pair of theirs is looked at.
 func (c *Checks) Dropped(arm int) (restart []int) {
 	v := c.Arms[arm].Verdict
 	c.Arms[arm].Done = true
@@ -167,7 +171,7 @@ func (c *Checks) Dropped(arm int) (restart []int) {
 			continue
 		}
 		a.Fresh = 0
-		if harmful || a.Verdict.Effect.Mid < a.Verdict.Worth {
+		if harmful || a.Verdict.Effect.Mid < a.Verdict.Worth || a.Verdict.Call == iikanji.Inconclusive {
 			a.Verdict, a.Done, a.Proven, a.Rounds = iikanji.Verdict{}, false, false, min(a.Rounds, 1)
 			restart = append(restart, i)
 		}
