@@ -25,6 +25,7 @@ type applyCmd struct {
 	// Unkept leaves the change applied and not kept: the next trial of the judge
 	// undoes it first.
 	Unkept bool `kong:"-"`
+	clockFlag
 	placeFlags
 }
 
@@ -64,7 +65,7 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openHistory(a, dir, hist)
+	h, err := openHistory(ctx, e, a, dir, hist, acting{what: "apply", changes: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}

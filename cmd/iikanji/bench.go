@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -51,6 +52,7 @@ type benchCmd struct {
 	Manual bool `help:"Wait for a score that you type: the benchmark is started by hand, elsewhere (sites with an iikanji.toml)."`
 
 	JSON bool `help:"Print the run as one JSON document."`
+	clockFlag
 }
 
 // Help returns the long help of the command.
@@ -81,7 +83,7 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 		return err
 	}
 	defer r.progress.Done()
-	h, err := r.openHistory()
+	h, err := r.openHistory(ctx, acting{what: "bench", changes: r.resets(), clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}
@@ -100,16 +102,21 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 
 // openHistory opens the history of the runs. A folder that the stack would refuse is
 // refused before the history is created in it.
-func (r *benchRun) openHistory() (*history.History, error) {
+func (r *benchRun) openHistory(ctx context.Context, act acting) (*history.History, error) {
 	if r.arena != nil && r.URL == "" {
 		if err := stack.CheckFolder(r.Dir, r.arena); err != nil {
 			return nil, err
 		}
 	}
-	h, err := openHistory(r.target, r.Dir, r.history)
+	h, hold, err := openToAct(ctx, r.e, r.target, r.Dir, r.history, act)
+	var busy *turn.BusyError
+	if errors.As(err, &busy) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
+	r.hold = hold
 	return h, nil
 }
 
@@ -126,6 +133,8 @@ type benchRun struct {
 	growth   growth
 	file     *progress.Writer // for other processes; nil where the command writes none
 	boot     time.Duration
+	hold     *turn.Hold // nil before the history is open
+	before   func()     // called before each run of a search; nil for nothing
 }
 
 func (c *benchCmd) prepare(e *env, a *namedTarget) (*benchRun, error) {

@@ -23,6 +23,7 @@ type cli struct {
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
 	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
+	Turn     turnCmd     `cmd:"" help:"Show, take or give back the turn to measure and change a site."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
 	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`
 	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`

@@ -29,6 +29,7 @@ type collectCmd struct {
 	For     time.Duration `help:"Time to watch." default:"10m" placeholder:"TIME"`
 	Into    string        `help:"New folder for what is collected." type:"path" default:"window" placeholder:"FOLDER"`
 	Sensors bool          `help:"Turn missing logs on for that time; it is journalled and undone."`
+	clockFlag
 	placeFlags
 }
 
@@ -70,7 +71,7 @@ func (c *collectCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.For, sensors: c.Sensors,
+	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.For, sensors: c.Sensors, late: c.clockFlag,
 		learn: func(*livesite.Subject, *history.History) field.Learn { return c.learn }}
 	return w.run(ctx, func(d *diagnose.Diagnosis, s *livesite.Subject) error { return c.done(e, t, d) })
 }

@@ -95,7 +95,7 @@ func onArena(t *testing.T, name, dir string, do func(ctx context.Context, w *liv
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := r.openHistory()
+	h, err := r.openHistory(t.Context(), acting{what: "tune"})
 	if err != nil {
 		t.Fatal(err)
 	}

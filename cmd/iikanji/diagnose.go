@@ -41,6 +41,7 @@ type diagnoseCmd struct {
 	Env     []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 
 	appFlag
+	clockFlag
 
 	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
 	Score    bool          `help:"Compare the findings with the known causes of the target."`
@@ -120,7 +121,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
-		d, forbidden, err = diagnoseNew(ctx, r, c.Profile)
+		d, forbidden, err = diagnoseNew(ctx, r, c.Profile, c.clockFlag)
 	}
 	if err != nil {
 		return err
@@ -160,8 +161,8 @@ func recall(dir string, id iikanji.RunID) (*diagnose.Diagnosis, error) {
 // diagnoseNew brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before. With the findings come the remedies
 // that the policy forbids.
-func diagnoseNew(ctx context.Context, r *benchRun, profile bool) (d *diagnose.Diagnosis, forbidden []plannedRemedy, err error) {
-	h, err := r.openHistory()
+func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag) (d *diagnose.Diagnosis, forbidden []plannedRemedy, err error) {
+	h, err := r.openHistory(ctx, acting{what: "diagnose", changes: true, clockFlag: late})
 	if err != nil {
 		return nil, nil, err
 	}

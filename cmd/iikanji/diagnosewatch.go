@@ -48,13 +48,14 @@ type watching struct {
 	history string
 	length  time.Duration
 	sensors bool // turn on the logs that are missing
+	late    clockFlag
 	learn   func(s *livesite.Subject, h *history.History) field.Learn
 }
 
 // run observes the site. done is called with the diagnosis while the site is still
 // open.
 func (w *watching) run(ctx context.Context, done func(d *diagnose.Diagnosis, s *livesite.Subject) error) error {
-	h, err := openHistory(w.target, w.dir, w.history)
+	h, err := openHistory(ctx, w.e, w.target, w.dir, w.history, acting{what: "watch", changes: w.sensors, clockFlag: w.late})
 	if err != nil {
 		return hinted(err, "choose another folder with --dir or --history")
 	}
@@ -92,7 +93,7 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 	if err != nil {
 		return err
 	}
-	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.Watch, sensors: c.Sensors}
+	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.Watch, sensors: c.Sensors, late: c.clockFlag}
 	return w.run(ctx, func(d *diagnose.Diagnosis, s *livesite.Subject) error {
 		if c.Explain != "" || c.Format != report.Text && c.Format != report.Markdown && c.Format != report.JSON {
 			return c.print(e, t, d, hist)

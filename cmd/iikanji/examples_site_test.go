@@ -204,7 +204,7 @@ func (x *examples) command(one *example) (line, dir string) {
 	switch {
 	case line == "iikanji init": // other sites may run here: it must know which one
 		line, dir = line+" "+x.site.URL, x.site.Dir
-	case line == "iikanji doctor":
+	case line == "iikanji doctor", ofDay.MatchString(line):
 		dir = x.site.Dir
 	case strings.HasPrefix(line, "iikanji init --policy"):
 		line, dir = strings.Replace(line, "init", "init --force "+x.site.URL, 1), x.site.Dir
@@ -215,6 +215,9 @@ func (x *examples) command(one *example) (line, dir string) {
 	}
 	return strings.TrimSpace(line + " " + one.with), dir
 }
+
+// ofDay matches commands of a contest day, which take the site in the working folder.
+var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify)\b`)
 
 // isuconditionWord is the name of the target as an argument.
 var isuconditionWord = regexp.MustCompile(`( )isucondition\b`)

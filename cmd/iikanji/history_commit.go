@@ -64,7 +64,7 @@ const reportName = "report.md"
 
 // Run runs the command.
 func (c *historyCommitCmd) Run(ctx context.Context, e *env) error {
-	h, err := c.openToWrite(e, c.Target) // no run may be half written in a commit
+	h, err := c.openToWrite(ctx, e, c.Target) // no run may be half written in a commit
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ Exit status: 0 added, 1 failed to run (also: there is no such run), 2 usage.`
 const maxNote = 10_000
 
 // Run runs the command.
-func (c *historyNoteCmd) Run(_ context.Context, e *env) error {
+func (c *historyNoteCmd) Run(ctx context.Context, e *env) error {
 	text := strings.TrimSpace(c.Text)
 	switch {
 	case text == "":
@@ -47,7 +47,7 @@ func (c *historyNoteCmd) Run(_ context.Context, e *env) error {
 	case c.Number < 0:
 		return usageError("run %d: want the number of a run, or 0", c.Number)
 	}
-	h, err := c.openToWrite(e, c.Target)
+	h, err := c.openToWrite(ctx, e, c.Target)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (c *historyNoteCmd) Run(_ context.Context, e *env) error {
 }
 
 // openToWrite opens the history of a target, which must exist, and prints its damage.
-func (f placeFlags) openToWrite(e *env, target string) (*history.History, error) {
+func (f placeFlags) openToWrite(ctx context.Context, e *env, target string) (*history.History, error) {
 	a, err := findTarget(target)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (f placeFlags) openToWrite(e *env, target string) (*history.History, error)
 	if err != nil {
 		return nil, err
 	}
-	h, err := openExisting(a, dir, hist)
+	h, err := openExisting(ctx, e, a, dir, hist, acting{})
 	if err == nil {
 		printDamage(e, h)
 	}

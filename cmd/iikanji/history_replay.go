@@ -18,6 +18,7 @@ type historyReplayCmd struct {
 
 	DryRun bool `help:"Show what would be undone and applied; start nothing."`
 	JSON   bool `help:"Print one JSON document: the changes that were undone and applied."`
+	clockFlag
 	placeFlags
 }
 
@@ -48,7 +49,7 @@ func (c *historyReplayCmd) Run(ctx context.Context, e *env) error {
 	if c.Number < 1 {
 		return usageError("run %d: want the number of a run", c.Number)
 	}
-	h, err := c.openFor(a, dir, hist)
+	h, err := c.openFor(ctx, e, a, dir, hist)
 	if err != nil {
 		return err
 	}
@@ -70,11 +71,11 @@ func (c *historyReplayCmd) Run(ctx context.Context, e *env) error {
 }
 
 // openFor opens the history; a dry run only reads it.
-func (c *historyReplayCmd) openFor(a *namedTarget, dir, hist string) (*history.History, error) {
+func (c *historyReplayCmd) openFor(ctx context.Context, e *env, a *namedTarget, dir, hist string) (*history.History, error) {
 	if c.DryRun {
 		return history.View(hist)
 	}
-	return openExisting(a, dir, hist)
+	return openExisting(ctx, e, a, dir, hist, acting{what: "history replay", changes: true, clockFlag: c.clockFlag})
 }
 
 // replay undoes and applies the changes of a replay.

@@ -27,6 +27,7 @@ type judgeCmd struct {
 	Pin   string   `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	JSON  bool     `help:"Print one JSON document: the attempt with its verdict."`
+	clockFlag
 	placeFlags
 }
 
@@ -88,7 +89,7 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a search.Attempt, err err
 	if err != nil {
 		return a, err
 	}
-	as := &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: c.Load, Watch: c.Load, Pairs: 2, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, placeFlags: c.placeFlags}
+	as := &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: c.Load, Watch: c.Load, Pairs: 2, Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, clockFlag: c.clockFlag, placeFlags: c.placeFlags, as: "judge"}
 	err = as.live(ctx, e, target, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) error {
 		candidate, err := remedies.candidate(ctx, w)
 		if err != nil {

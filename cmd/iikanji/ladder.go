@@ -142,7 +142,7 @@ func (c *ladderCmd) steps(rungs []ladder.Rung) []tune.Rung {
 // asTune has the flags that tune shares.
 func (c *ladderCmd) asTune() *tuneCmd {
 	return &tuneCmd{Target: c.Target, Time: c.Time, Short: c.Load, Full: max(c.Full, c.Load), Watch: c.Load, Pairs: c.Pairs, Noisy: c.Noisy,
-		Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, Set: c.Set, placeFlags: c.placeFlags}
+		Seed: c.Seed, Clock: c.Clock, Pin: c.Pin, Env: c.Env, Set: c.Set, placeFlags: c.placeFlags, as: "ladder"}
 }
 
 // command is the command line that repeats the climb, without secrets.

@@ -21,6 +21,7 @@ type recoverCmd struct {
 
 	Damaged string `help:"What to do with changes whose events in the journal are damaged or missing: show the state of their places, undo them, or complete and keep them." enum:"show,undo,keep" default:"show"`
 	JSON    bool   `help:"Print one JSON document: the changes that were undone, put back or kept, and damage of the journal."`
+	clockFlag
 	placeFlags
 }
 
@@ -54,7 +55,7 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openExisting(a, dir, hist)
+	h, err := openExisting(ctx, e, a, dir, hist, acting{what: "recover", changes: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}

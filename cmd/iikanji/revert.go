@@ -20,6 +20,7 @@ type revertCmd struct {
 
 	All  bool `help:"Undo every applied change, the latest first: this restores the original state."`
 	JSON bool `help:"Print one JSON document: the changes that were undone."`
+	clockFlag
 	placeFlags
 }
 
@@ -49,7 +50,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openExisting(a, dir, hist)
+	h, err := openExisting(ctx, e, a, dir, hist, acting{what: "revert", changes: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}
@@ -72,7 +73,7 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 }
 
 // openExisting opens a history; it does not create one.
-func openExisting(t *namedTarget, dir, hist string) (*history.History, error) {
+func openExisting(ctx context.Context, e *env, t *namedTarget, dir, hist string, act acting) (*history.History, error) {
 	v, err := history.View(hist)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func openExisting(t *namedTarget, dir, hist string) (*history.History, error) {
 	if err := v.Close(); err != nil {
 		return nil, err
 	}
-	return openHistory(t, dir, hist)
+	return openHistory(ctx, e, t, dir, hist, act)
 }
 
 // chosen returns the changes to undo, the latest first.

@@ -1,25 +1,11 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
 	"github.com/iikanji/iikanji/internal/change/history"
 )
-
-// openHistory opens the history of a target for writing, and creates it if it is
-// missing. dir is the target's work folder.
-func openHistory(t *namedTarget, dir, hist string) (*history.History, error) {
-	h, err := history.Open(hist)
-	if err != nil {
-		return nil, err
-	}
-	if err := t.nameRoots(h, dir); err != nil {
-		return nil, errors.Join(err, h.Close())
-	}
-	return h, nil
-}
 
 // nameRoots names the folders of a target, so that the history can be committed
 // without their paths.

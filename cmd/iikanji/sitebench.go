@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // settings are the settings of an arena's benchmarker; a site has none.
@@ -94,6 +95,15 @@ func (r *benchRun) loaderOf(s field.Subject, h *history.History) field.Loader {
 		return r.benchmarkerOf(s, h)
 	}
 	panic("BUG: a subject that is neither an arena nor a site")
+}
+
+// resets reports whether a run changes the site's data before its load.
+func (r *benchRun) resets() bool {
+	if r.target.file == nil {
+		return false
+	}
+	how := r.target.file.Bench.Reset.How
+	return how == target.ResetCommand || how == target.ResetSnapshot
 }
 
 // quietTime is how long a typed benchmark must send no request to be over.

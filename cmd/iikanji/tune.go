@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/proof/search"
@@ -44,11 +45,13 @@ type tuneCmd struct {
 	Pin   string   `help:"CPUs: auto, split, shared (off), or GENERATOR/STACK as in 0/1." default:"auto"`
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
+	clockFlag
 	placeFlags
 
 	JSON bool `help:"Print the outcome as one JSON document."`
 
-	timeGiven bool `kong:"-"` // Time is not the default
+	timeGiven bool   `kong:"-"` // Time is not the default
+	as        string `kong:"-"` // the command that searches, "" for tune
 }
 
 // Help returns the long help of the command.
@@ -106,7 +109,7 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	if err != nil {
 		return err
 	}
-	h, err := r.openHistory()
+	h, err := r.openHistory(ctx, acting{what: cmp.Or(c.as, "tune"), changes: true, yields: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}
@@ -114,15 +117,30 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	if err := refuseHalfDone(h, a, c.placeFlags); err != nil {
 		return err
 	}
-	return withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	r.before = func() {
+		if way := r.hold.GiveWay(); way != nil {
+			end(way)
+		}
+	}
+	err = withLiveTarget(ctx, e, a, stack.Options{Dir: r.Dir, StackCPUs: r.pin.stack, Env: r.Env}, func(ctx context.Context, w *liveTarget) error {
 		w.progress.Done()
 		return do(ctx, r, w, h, o)
 	})
+	var way *turn.GaveWayError
+	if err != nil && errors.As(context.Cause(ctx), &way) {
+		return way
+	}
+	return err
 }
 
 // ended returns the error with the exit status of a search that ended with err.
 func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
+	var way *turn.GaveWayError
 	switch {
+	case errors.As(err, &way):
+		return hinted(fmt.Errorf("%w: the kept changes stay, the candidate is undone", err), "the same command continues the search")
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
 	case err != nil && ctx.Err() != nil:

@@ -28,6 +28,8 @@ type History struct {
 
 	known atomic.Pointer[roots] // nil for none
 
+	closers []func() error // see OnClose
+
 	mu      sync.Mutex
 	events  []Event
 	bad     []badLine // lines that are not events; while there are any, the stages of changes are uncertain
@@ -184,10 +186,21 @@ func (h *History) Close() error {
 	err := h.j.f.Close()
 	err = errors.Join(err, unlockDir(h.lock))
 	h.lock, h.j = nil, nil
+	for _, end := range h.closers {
+		err = errors.Join(err, end())
+	}
 	if err != nil {
 		return fmt.Errorf("closing the history: %w", err)
 	}
 	return nil
+}
+
+// OnClose has a function called once when a writer releases the folder, with what its
+// command held besides.
+func (h *History) OnClose(end func() error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closers = append(h.closers, end)
 }
 
 // Append writes one event and returns when it is on disk. It fills in Version,

@@ -43,6 +43,9 @@ type Field struct {
 	// Settle is the time between two readings of the tables before a rehearsal; 0 means
 	// settledGap.
 	Settle time.Duration
+	// Before is called before each run of a search; it may end the context of the search,
+	// which then ends without another run. nil is for nothing.
+	Before func()
 	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
 	// Machine is written on each run; nil writes none.
@@ -168,6 +171,7 @@ func (f *Field) phases(ctx context.Context, cut func(), spec Spec, g *observe.Gu
 
 // Bench implements the Field of a search.
 func (f *Field) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string, error) {
+	f.before()
 	if err := f.revive(ctx); err != nil {
 		return nil, "", err
 	}
@@ -190,6 +194,12 @@ func (f *Field) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more
 	}
 	return m.Run, void, errors.Join(f.History.SaveRun(m.Run), timeline.SaveSeconds(f.History, m.Run.ID, m.Seconds, m.Samples()))
+}
+
+func (f *Field) before() {
+	if f.Before != nil {
+		f.Before()
+	}
 }
 
 // failBy makes a run fail because of services that died during the run.

@@ -28,6 +28,7 @@ func (e *NoLoadError) Error() string {
 // Observe implements the Field of a search. The apps are restarted before and after the run,
 // because the limit of slow statements is a setting of each connection.
 func (f *Field) Observe(ctx context.Context, spec load.Spec) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
+	f.before()
 	f.Subject.Deaths().setTrial(false)
 	if err := f.revive(ctx); err != nil {
 		return nil, nil, err
