@@ -3,13 +3,13 @@ package isucholar
 import (
 	"bytes"
 	_ "embed"
-	"fmt"
 	"image/jpeg"
 	"image/png"
 	"math/rand/v2"
 	"sync"
 
 	"github.com/iikanji/iikanji/internal/contest/arena/kit/draw"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 // publicFolder is the folder of the static files, in webapp.
@@ -52,9 +52,9 @@ const (
 var staticFiles = sync.OnceValue(func() []staticFile {
 	return []staticFile{
 		{"/index.html", indexPage},
-		{appPath, filled(appScript, appBytes)},
-		{runtimePath, filled(runtimeScript, runtimeBytes)},
-		{stylePath, filled(appStyle, styleBytes)},
+		{appPath, files.Filled(appScript, appBytes, dataSeed)},
+		{runtimePath, files.Filled(runtimeScript, runtimeBytes, dataSeed)},
+		{stylePath, files.Filled(appStyle, styleBytes, dataSeed)},
 		{"/favicon.ico", picture(1, 32, 0)},
 		{"/image/logo.png", picture(2, 96, 0)},
 		{"/image/hero.jpg", photo(3, 256, 80)},
@@ -62,32 +62,6 @@ var staticFiles = sync.OnceValue(func() []staticFile {
 		{"/image/library.jpg", photo(5, 160, 70)},
 	}
 })
-
-// filled adds a comment of words up to a size.
-func filled(text []byte, size int) []byte {
-	r := rand.New(rand.NewPCG(dataSeed, uint64(size)))
-	words := make([]string, 1200)
-	for i := range words {
-		letters := make([]byte, 3+r.IntN(7))
-		for k := range letters {
-			letters[k] = byte('a' + r.IntN(26))
-		}
-		words[i] = string(letters)
-	}
-	var b bytes.Buffer
-	b.Write(bytes.TrimRight(text, "\n"))
-	b.WriteString("\n/*")
-	for b.Len() < size {
-		fmt.Fprintf(&b, " %s.%s(%d)", words[r.IntN(len(words))], words[r.IntN(len(words))], r.IntN(100))
-	}
-	const end = "*/\n"
-	b.Truncate(size - len(end))
-	b.WriteString(end)
-	if len(text) > size-100 {
-		panic(fmt.Sprintf("BUG: %d bytes are too many for a file of %d", len(text), size))
-	}
-	return b.Bytes()
-}
 
 // picture draws a PNG.
 func picture(seed uint64, size, grain int) []byte {
