@@ -76,6 +76,7 @@ var fileExamples = []example{
 	{line: `iikanji help history diff`, want: "Usage: iikanji history diff"},
 	{line: `iikanji help DB101`, want: "# DB101"},
 	{line: `iikanji help method`, want: "# "},
+	{line: `iikanji help --man > iikanji.1`, want: "iikanji history diff", file: "iikanji.1"},
 	{line: `iikanji version`, want: "iikanji"},
 	{line: `iikanji version --json`, want: `"version"`},
 	// One search of each kind and few trials decide nothing: the table is what is tested.

@@ -15,6 +15,7 @@ import (
 
 type helpCmd struct {
 	Topic []string `arg:"" optional:"" help:"A command, the code of a finding such as DB101, or a topic. Without it: the list of topics."`
+	Man   bool     `help:"Print the manual page of all commands, for man."`
 }
 
 // Help returns the long help of the command.
@@ -27,12 +28,17 @@ Examples:
   iikanji help history diff
   iikanji help DB101
   iikanji help method
+  iikanji help --man > iikanji.1
 
 Exit status: 0 done, 1 failed to run, 2 usage (also: there is no such topic).`
 }
 
 // Run runs the command.
 func (c *helpCmd) Run(ctx context.Context, e *env) error {
+	if c.Man {
+		_, err := io.WriteString(e.Stdout, manPage(ctx, e))
+		return err
+	}
 	if len(c.Topic) == 0 {
 		return listTopics(ctx, e)
 	}
