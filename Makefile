@@ -27,10 +27,14 @@ export GOFLAGS += -trimpath
 # time. The tests start hundreds of them.
 export GORACE = atexit_sleep_ms=10
 
-.PHONY: demo build install bench quick check soak lint audit test test-race test-load fuzz fuzz-grow setup setup-check clean
+.PHONY: demo build dist install bench quick check soak lint audit test test-race test-load fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -o bin/iikanji ./cmd/iikanji
+
+# A release from the commit that is checked out, built twice and compared: see packaging/main.go.
+dist:
+	go run ./packaging $(DISTFLAGS)
 
 demo: setup build
 	bin/iikanji bench isucondition --load 10s $(DEMO_FLAGS)

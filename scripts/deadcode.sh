@@ -9,7 +9,7 @@ trap 'rm -rf "$scratch"' EXIT
 module=$(go list -m)
 format='{{range .Funcs}}{{printf "%s %s\t%s:%d\n" $.Path .Name .Position.File .Position.Line}}{{end}}'
 "$@" -f "$format" -test ./... >"$scratch/unused"
-"$@" -f "$format" ./cmd/... ./bench/... >"$scratch/tests-only"
+"$@" -f "$format" ./cmd/... ./bench/... ./packaging >"$scratch/tests-only"
 sed -i "s|^$module/||" "$scratch/unused" "$scratch/tests-only"
 # An allowance is a pattern of "package function": "Type.*" has all methods, "*" a package.
 awk -F'\t' '

@@ -121,6 +121,7 @@ var layout = map[string][]string{
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
 	"internal/day/turn":                        {"internal/machine/host"}, // whose turn it is to measure and to change a site
 	"arenas/all":                               {"arenas/*"},
+	"packaging":                                {}, // make dist: a program that nothing imports
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
