@@ -33,7 +33,7 @@ var goldenLevers = []struct {
 	{&loopStopsEarly, testFacts, 10, 10, 12},
 	{&unreadColumns, testFacts, 13, 13, 31},
 	{&rowByRowInsert, testFacts, 19, 19, 36},
-	{&nPlusOne, testFacts, 13, 13, 23},
+	{&nPlusOne, testFacts, 18, 18, 26},
 	{&madeAnew, Facts{}, 16, 16, 16},
 	{&slowEncoder, Facts{}, 11, 10, 13},
 	{&programPerRequest, Facts{}, 12, 6, 12},

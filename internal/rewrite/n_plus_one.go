@@ -82,8 +82,12 @@ func (l *perElement) helpers() {
 					how: "read the rows of all elements by one statement before the loop"}
 				if edits, ok := l.prefetch(call, fn, loop); ok {
 					p.fixes = suggested("Read the rows before the loop", edits)
-				} else if edits, ok := l.lookAhead(call, fn, loop); ok {
-					p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested
+				} else if edits, ok := l.readAhead(call, fn, loop); ok {
+					p.fixes = suggested("Read the rows of the next elements", edits)
+				} else if p.why = l.refused; true {
+					if edits, ok := l.lookAhead(call, fn, loop); ok {
+						p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested
+					}
 				}
 				l.report(p)
 				break
@@ -208,7 +212,7 @@ func (b *batch) arguments() bool {
 			}
 			continue
 		}
-		if b.key >= 0 || b.varies(a, bodyOf(b.loop)) || !b.still.quiet(a) || !b.unset(a) {
+		if b.key >= 0 || b.varies(a, bodyOf(b.loop)) || !b.still.quiet(a) || !b.unset(a) || guarded(b.pass, a, b.call.Expr, b.loop) {
 			return false
 		}
 		b.key, b.keyT = i, info.TypeOf(a)
@@ -230,19 +234,28 @@ func (b *batch) unset(e ast.Expr) bool { return b.unsetIn(e, b.loop.Body) }
 func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 	text := types.ExprString(e)
 	ok := true
-	ast.Inspect(in, func(n ast.Node) bool {
-		if a, isAssign := n.(*ast.AssignStmt); isAssign {
-			for _, lhs := range a.Lhs {
-				l := types.ExprString(lhs)
-				id := rootIdent(lhs)
-				same := id != nil && b.names(e, b.pass.TypesInfo.ObjectOf(id))
-				if same && (text == l || strings.HasPrefix(text, l+".") || strings.HasPrefix(text, l+"[") || strings.Contains(text, "("+l)) {
-					ok = false
-				}
-			}
+	set := func(lhs ast.Expr) {
+		id := rootIdent(lhs)
+		if id == nil || !b.names(e, b.pass.TypesInfo.ObjectOf(id)) {
+			return
 		}
-		if u, isUnary := n.(*ast.UnaryExpr); isUnary && u.Op == token.AND && types.ExprString(u.X) == text {
+		l := types.ExprString(lhs)
+		if _, whole := ast.Unparen(lhs).(*ast.Ident); whole || text == l || strings.HasPrefix(text, l+".") || strings.HasPrefix(text, l+"[") || strings.Contains(text, "("+l) {
 			ok = false
+		}
+	}
+	ast.Inspect(in, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for _, lhs := range n.Lhs {
+				set(lhs)
+			}
+		case *ast.IncDecStmt:
+			set(n.X)
+		case *ast.UnaryExpr:
+			if n.Op == token.AND {
+				set(n.X)
+			}
 		}
 		return ok
 	})
@@ -259,13 +272,24 @@ func (b *batch) names(e ast.Expr, obj types.Object) (found bool) {
 	return found
 }
 
-// destination reports whether the destination is a new variable of each round.
+// destination reports whether the destination is a new variable of each round: the address
+// of a value, or a pointer to a new one. A struct is empty until the row is read, since a
+// whole row takes its place.
 func (b *batch) destination() bool {
 	v := localVar(b.pass.TypesInfo, b.call.Dests[0])
 	if v == nil || v.Pos() < b.loop.Body.Pos() || v.Pos() > b.loop.Body.End() {
 		return false
 	}
+	u, isAddress := ast.Unparen(b.call.Dests[0]).(*ast.UnaryExpr)
 	b.row = v.Type()
+	if p, isPointer := types.Unalias(b.row).(*types.Pointer); isPointer && !isAddress && !b.multi {
+		b.row = p.Elem()
+		if _, isStruct := b.row.Underlying().(*types.Struct); !isStruct || !b.emptyUntil(v) {
+			return false
+		}
+	} else if !isAddress || u.Op != token.AND {
+		return false
+	}
 	if b.multi {
 		s, ok := b.row.Underlying().(*types.Slice)
 		if !ok {
@@ -273,19 +297,31 @@ func (b *batch) destination() bool {
 		}
 		b.row = s.Elem()
 	}
-	u, isAddress := ast.Unparen(b.call.Dests[0]).(*ast.UnaryExpr)
-	if !isAddress || u.Op != token.AND {
-		return false
-	}
 	switch t := b.row.Underlying().(type) {
 	case *types.Struct:
 		named := namedOf(b.row)
 		_, tagged := columnsOf(t)
-		return named != nil && tagged
+		return named != nil && tagged && (b.multi || b.emptyUntil(v))
 	case *types.Basic:
 		return !b.multi
 	}
 	return false
+}
+
+// emptyUntil reports whether a variable of the loop's body is declared as an empty row, and
+// nothing names it before the statement.
+func (b *batch) emptyUntil(v *types.Var) bool {
+	declared := false
+	ast.Inspect(b.loop.Body, func(n ast.Node) bool {
+		if s, ok := n.(ast.Stmt); ok {
+			declared = declared || declaredRow(b.pass.TypesInfo, s) == v
+		}
+		return !declared
+	})
+	for _, use := range usesOf(b.pass, v) {
+		declared = declared && use.Node().Pos() >= b.call.Expr.Pos()
+	}
+	return declared
 }
 
 // strategy decides how the rows of all elements are read: with IN where the rows
@@ -380,7 +416,9 @@ func selectsColumn(sel *tidb.SelectStmt, column string) bool {
 // bodyReads reports whether the loop only reads: nothing in it can change what the
 // query returns.
 func (b *batch) bodyReads() bool {
-	return onlyReads(b.loop.Body, b.calls, func(call *ast.CallExpr) bool { return chained(b.calls, call) || b.still.quietCall(call) })
+	return onlyReads(b.loop.Body, b.calls, func(call *ast.CallExpr) bool {
+		return chained(b.calls, call) || b.still.quietCall(call) || contextual(b.pass, call)
+	})
 }
 
 // onlyReads reports whether a body sends nothing but queries and makes no other call
@@ -392,6 +430,8 @@ func onlyReads(body *ast.BlockStmt, calls *sqlcall.Result, quiet func(*ast.CallE
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			return false
+		case *ast.BlockStmt:
+			return ok && (n == body || !leaves(calls.Info(), n))
 		case *ast.GoStmt, *ast.DeferStmt, *ast.SendStmt, *ast.SelectStmt, *ast.FuncLit:
 			ok = false
 		case *ast.CallExpr:
@@ -406,6 +446,10 @@ func onlyReads(body *ast.BlockStmt, calls *sqlcall.Result, quiet func(*ast.CallE
 	})
 	return ok
 }
+
+// leaves reports whether a block is run once at most in a loop, on the way out of the
+// function.
+func leaves(info *types.Info, b *ast.BlockStmt) bool { return len(b.List) > 0 && ends(info, b) }
 
 // chained reports whether a call is the Scan of a query.
 func chained(calls *sqlcall.Result, n *ast.CallExpr) bool {

@@ -79,6 +79,8 @@ type tableWrites struct {
 	*perElement
 	table string
 	known map[*types.Func]bool
+	// culprit is what may write: the first such node that was met.
+	culprit ast.Node
 }
 
 // noneIn reports whether nothing in a node writes the table: neither its statements nor
@@ -91,6 +93,8 @@ func (w *tableWrites) noneIn(node ast.Node, loop bool) bool {
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			return ok && !loop
+		case *ast.BlockStmt:
+			return ok && !(loop && leaves(w.pass.TypesInfo, n))
 		case *ast.GoStmt, *ast.SendStmt, *ast.SelectStmt:
 			ok = false
 		case *ast.UnaryExpr:
@@ -98,16 +102,26 @@ func (w *tableWrites) noneIn(node ast.Node, loop bool) bool {
 		case *ast.CallExpr:
 			ok = ok && w.harmless(n)
 		}
+		if !ok && n != nil && w.culprit == nil {
+			w.culprit = n
+		}
 		return ok
 	})
 	return ok
 }
 
 // harmlessMethods are methods that send no statement, by the path and name of their type.
+//
+// A log line, an encoder or a copy of bytes sends none either: harmlessPackages.
 var harmlessMethods = map[string][]string{
 	"sync.Mutex": {"Lock", "Unlock"}, "sync.RWMutex": {"Lock", "Unlock", "RLock", "RUnlock"},
 	"database/sql.Result": {"LastInsertId", "RowsAffected"},
 }
+
+// harmlessPackages send no statement, and call nothing of the app but methods of values
+// that encode themselves.
+var harmlessPackages = []string{"log", "log/slog", "io", "bufio", "sort", "sync", "sync/atomic", "context", "mime", "image", "container/list", "testing",
+	"github.com/sirupsen/logrus", "go.uber.org/zap", "github.com/rs/zerolog", "github.com/rs/zerolog/log", "github.com/pkg/errors", "golang.org/x/text/language"}
 
 // harmless reports whether a call writes nothing to the table.
 func (w *tableWrites) harmless(call *ast.CallExpr) bool {
@@ -115,12 +129,15 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 		texts := w.texts(c)
 		return len(texts) > 0 && !slices.ContainsFunc(texts, w.writes)
 	}
-	if chained(w.calls, call) || w.still.quietCall(call) {
+	if chained(w.calls, call) || w.still.quietCall(call) || contextual(w.pass, call) {
 		return true
 	}
 	fn, ok := typeutil.Callee(w.pass.TypesInfo, call).(*types.Func)
 	if !ok {
 		return false
+	}
+	if fn.Pkg() != nil && slices.Contains(harmlessPackages, fn.Pkg().Path()) {
+		return true
 	}
 	if recv := fn.Signature().Recv(); recv != nil {
 		if named := namedOf(recv.Type()); named != nil && named.Obj().Pkg() != nil &&

@@ -236,6 +236,9 @@ func (l *perElement) prefetch(call *ast.CallExpr, fn *types.Func, around ast.Stm
 		if !l.still.quiet(a) || !b.unset(a) || i != g.key && l.varies(a, loop) || i == g.key && (!l.varies(a, loop) || l.varies(a, loop.Body)) {
 			return nil, l.no(a, "the key is not of the element alone, or another argument varies")
 		}
+		if i == g.key && guarded(l.pass, a, call, loop) {
+			return nil, l.no(a, "the key is behind a pointer that only some rounds may follow")
+		}
 	}
 	return l.prefetchEdits(call, g, b)
 }
@@ -247,14 +250,14 @@ func (l *perElement) readsOnly(body *ast.BlockStmt, fn *types.Func) bool {
 		if id, ok := ast.Unparen(call.Fun).(*ast.Ident); ok && l.pass.TypesInfo.Uses[id] == fn {
 			return true
 		}
-		return chained(l.calls, call) || l.still.quietCall(call)
+		return chained(l.calls, call) || l.still.quietCall(call) || contextual(l.pass, call)
 	})
 }
 
 // prefetchEdits writes the rewrite.
 func (l *perElement) prefetchEdits(call *ast.CallExpr, g *getter, b *batch) ([]analysis.TextEdit, bool) {
-	c, ok := l.aheadCode(call, g, b.loop, "keys", "chunk", "args")
-	if !l.needs(ok, call, "the call is not the value of an assignment that the fix can keep") || !l.needs(goAtLeast(l.pass, b.loop.Pos(), "go1.23"), b.loop, oldGo) {
+	c, ok := l.aheadCode(call, g, b.loop, "keys", "chunk", "args", "rest", "i")
+	if !l.needs(ok, call, "the call is not the value of an assignment that the fix can keep") {
 		return nil, false
 	}
 	b.call = &sqlcall.Call{Args: []ast.Expr{call.Args[g.key]}} // header names the variables of the key
@@ -267,18 +270,25 @@ func (l *perElement) prefetchEdits(call *ast.CallExpr, g *getter, b *batch) ([]a
 		b.header(c.source) + " {",
 		fmt.Sprintf("%s = append(%s, %s)", names["keys"], names["keys"], c.text(call.Args[g.key])),
 		"}",
-		fmt.Sprintf("slices.Sort(%s)", names["keys"]),
-		fmt.Sprintf("%s := make(map[%s]%s, len(%s))", names["byKey"], c.key, c.row, names["keys"]),
-		fmt.Sprintf("for %s := range slices.Chunk(slices.Compact(%s), %d) {", names["chunk"], names["keys"], inRows),
-		fmt.Sprintf("%s := make([]any, 0, len(%s))", names["args"], names["chunk"]),
+	}
+	at := b.loop.Pos()
+	made := fmt.Sprintf("%s := make(map[%s]%s, len(%s))", names["byKey"], c.key, c.row, names["keys"])
+	if goAtLeast(l.pass, at, "go1.23") {
+		lines = append(lines, fmt.Sprintf("slices.Sort(%s)", names["keys"]), made)
+		lines = append(lines, chunkHead(l.pass, at, names["chunk"], "", fmt.Sprintf("slices.Compact(%s)", names["keys"]), fmt.Sprint(inRows))...)
+	} else {
+		lines = append(append(lines, uniqueKeys(l.pass, at, names["keys"], names["key"], names["i"], names["rest"])...), made)
+		lines = append(lines, chunkHead(l.pass, at, names["chunk"], names["rest"], names["keys"], fmt.Sprint(inRows))...)
+	}
+	lines = append(lines,
+		fmt.Sprintf("%s := make([]%s, 0, len(%s))", names["args"], anyType(l.pass, at), names["chunk"]),
 		fmt.Sprintf("for _, %s := range %s {", names["key"], names["chunk"]),
 		fmt.Sprintf("%s = append(%s, %s)", names["args"], names["args"], names["key"]),
 		"}",
 		fmt.Sprintf("var %s []%s", names["rows"], c.row),
 		fmt.Sprintf("if err := %s, %s, %s...); err != nil {", c.send, query, names["args"]),
 		"break",
-		"}",
-	}
+		"}")
 	lines = append(append(lines, c.store()...), "}", c.open())
 	return c.edits(append(lines, c.find()...)), true
 }

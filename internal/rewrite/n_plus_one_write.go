@@ -21,7 +21,7 @@ const (
 )
 
 // batchNames are the names of the new code.
-type batchNames struct{ keys, chunk, args, query, rows, byKey, err, get, i, row, key, dest string }
+type batchNames struct{ keys, chunk, args, query, rows, byKey, err, get, i, row, key, dest, rest string }
 
 func (b *batch) pickNames(taken map[string]bool) (batchNames, bool) {
 	n := batchNames{
@@ -29,8 +29,9 @@ func (b *batch) pickNames(taken map[string]bool) (batchNames, bool) {
 		query: fresh(taken, "query", "rowQuery"), rows: fresh(taken, "rows", "found"), byKey: fresh(taken, "rowByKey", "rowsByKey"),
 		err: fresh(taken, "rowErr", "rowsErr"), get: fresh(taken, "rowOf", "rowFor"), i: fresh(taken, "i", "n", "at"),
 		row: fresh(taken, "row", "r"), key: fresh(taken, "key", "k"), dest: fresh(taken, "dest", "to"),
+		rest: fresh(taken, "rest", "left"),
 	}
-	for _, name := range []string{n.keys, n.chunk, n.args, n.query, n.rows, n.byKey, n.err, n.get, n.i, n.row, n.key, n.dest} {
+	for _, name := range []string{n.keys, n.chunk, n.args, n.query, n.rows, n.byKey, n.err, n.get, n.i, n.row, n.key, n.dest, n.rest} {
 		if name == "" {
 			return n, false
 		}
@@ -41,7 +42,7 @@ func (b *batch) pickNames(taken map[string]bool) (batchNames, bool) {
 // edits writes the rewrite.
 func (b *batch) edits() ([]analysis.TextEdit, bool) {
 	source := newSource(b.pass, b.loop.Pos())
-	if source == nil || !b.needs(goAtLeast(b.pass, b.loop.Pos(), "go1.23"), b.loop, oldGo) {
+	if source == nil {
 		return nil, false
 	}
 	names, ok := b.pickNames(namesAround(b.pass, b.loop.Pos()))
@@ -66,12 +67,10 @@ func (b *batch) edits() ([]analysis.TextEdit, bool) {
 		b.header(source) + " {",
 		fmt.Sprintf("%s = append(%s, %s)", names.keys, names.keys, key),
 		"}",
-		fmt.Sprintf("slices.Sort(%s)", names.keys), // each key once
-		fmt.Sprintf("%s = slices.Compact(%s)", names.keys, names.keys),
-		fmt.Sprintf("%s := map[%s]%s{}", names.byKey, keyType, held),
-		fmt.Sprintf("var %s error", names.err),
-		fmt.Sprintf("for %s := range slices.Chunk(%s, %d) {", names.chunk, names.keys, size),
 	}
+	lines = append(lines, uniqueKeys(b.pass, b.loop.Pos(), names.keys, names.key, names.i, names.rest)...)
+	lines = append(lines, fmt.Sprintf("%s := map[%s]%s{}", names.byKey, keyType, held), fmt.Sprintf("var %s error", names.err))
+	lines = append(lines, chunkHead(b.pass, b.loop.Pos(), names.chunk, names.rest, names.keys, fmt.Sprint(size))...)
 	lines = append(lines, fill...)
 	lines = append(lines, "}")
 	lines = append(lines, b.lookup(names, rowType, keyType)...)
@@ -148,7 +147,7 @@ func (b *batch) fillIn(source *sourceText, n batchNames, rowType string) ([]stri
 	head := b.s.sql[:eq.Start] + sqltext.Like(tokens, "IN") + " (?"
 	tail := ")" + b.s.sql[mark.End:]
 	query := fmt.Sprintf("%s+strings.Repeat(\", ?\", len(%s)-1)+%s", goString(head), n.chunk, goString(tail))
-	lines := []string{fmt.Sprintf("var %s []any", n.args)}
+	lines := []string{fmt.Sprintf("var %s []%s", n.args, anyType(b.pass, b.loop.Pos()))}
 	for i, a := range b.call.Args {
 		if i == b.key {
 			lines = append(lines, fmt.Sprintf("for _, %s := range %s {", n.key, n.chunk), fmt.Sprintf("%s = append(%s, %s)", n.args, n.args, n.key), "}")
@@ -180,7 +179,7 @@ func (b *batch) fillUnion(source *sourceText, n batchNames, rowType string) ([]s
 	}
 	lines := []string{
 		fmt.Sprintf("var %s strings.Builder", n.query),
-		fmt.Sprintf("var %s []any", n.args),
+		fmt.Sprintf("var %s []%s", n.args, anyType(b.pass, b.loop.Pos())),
 		fmt.Sprintf("for %s, %s := range %s {", n.i, n.key, n.chunk),
 		fmt.Sprintf("if %s > 0 {", n.i),
 		fmt.Sprintf("%s.WriteString(%q)", n.query, " "+sqltext.Like(b.s.tokens, "UNION ALL")+" "),

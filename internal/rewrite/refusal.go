@@ -45,5 +45,4 @@ func (r *reporter) needs(holds bool, at ast.Node, format string, args ...any) bo
 const (
 	textSpread = "the text of the statement is put together in a way that an edit would change elsewhere, too"
 	nameTaken  = "a package or a name that the fix needs means something else there"
-	oldGo      = "go.mod has a go line below 1.23, whose library the fix needs"
 )

@@ -16,9 +16,6 @@ import (
 // edits writes the rewrite: the loop collects arguments, and a second loop sends
 // them in chunks.
 func (e *execution) edits() ([]analysis.TextEdit, bool) {
-	if !e.needs(goAtLeast(e.pass, e.loop.Pos(), "go1.23"), e.loop, oldGo) { // slices.Chunk
-		return nil, false
-	}
 	source := newSource(e.pass, e.loop.Pos())
 	if source == nil {
 		return nil, false
@@ -28,7 +25,8 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 	if e.call.Named {
 		args = fresh(taken, "rows", "records", "insertRows")
 	}
-	if args == "" || chunk == "" {
+	rest := fresh(taken, "rest", "left", "argsLeft")
+	if args == "" || chunk == "" || rest == "" {
 		return nil, false
 	}
 	indent := source.indent(e.loop.Pos())
@@ -42,10 +40,11 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 	if e.call.Named || e.ins.params == 1 {
 		size = fmt.Sprint(e.rows)
 	}
+	head := chunkHead(e.pass, e.loop.Pos(), chunk, rest, args, size)
 	edits := []analysis.TextEdit{
 		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("// One INSERT stores up to %d rows.\n%s%s\n%s", e.rows, indent, e.declaration(args, kind), indent)),
 		edit(e.moved[0].Pos(), e.moved[len(e.moved)-1].End(), fmt.Sprintf("%s = append(%s, %s)", args, args, source.text(from, to))),
-		edit(e.loop.End(), e.loop.End(), fmt.Sprintf("\n%sfor %s := range slices.Chunk(%s, %s) {\n%s\n%s}", indent, chunk, args, size, sent, indent)),
+		edit(e.loop.End(), e.loop.End(), fmt.Sprintf("\n%s%s\n%s\n%s}", indent, strings.Join(head, "\n"+indent), sent, indent)),
 	}
 	for _, s := range e.prepared {
 		edits = append(edits, source.line(s))
@@ -73,7 +72,7 @@ func (e *execution) declaration(args, kind string) string {
 // elementType is the type of the collected values.
 func (e *execution) elementType(source *sourceText) (string, bool) {
 	if !e.call.Named {
-		return "any", true
+		return anyType(e.pass, e.loop.Pos()), true
 	}
 	return typeName(e.pass, source.file, e.pass.TypesInfo.TypeOf(e.call.Args[0]))
 }

@@ -128,7 +128,7 @@ func tidy(name string, before, after []byte) ([]byte, error) {
 // known are the packages of the standard library that fixes refer to.
 var known = map[string]string{
 	"bytes": "bytes", "cmp": "cmp", "context": "context", "url": "net/url", "errors": "errors", "exec": "os/exec", "fmt": "fmt", "http": "net/http", "io": "io",
-	"maps": "maps", "os": "os", "reflect": "reflect", "regexp": "regexp", "slices": "slices", "sql": "database/sql", "strings": "strings",
+	"maps": "maps", "os": "os", "reflect": "reflect", "regexp": "regexp", "slices": "slices", "sort": "sort", "sql": "database/sql", "strings": "strings",
 	"sync": "sync", "template": "html/template", "time": "time", "strconv": "strconv", "zip": "archive/zip",
 	"hex": "encoding/hex", "sha256": "crypto/sha256", "sha512": "crypto/sha512", "md5": "crypto/md5", "sha1": "crypto/sha1", "filepath": "path/filepath",
 }

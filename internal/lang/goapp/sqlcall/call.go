@@ -176,6 +176,9 @@ func (r *Result) origin(e ast.Expr) *ast.CallExpr {
 	return nil
 }
 
+// Info are the types of the package.
+func (r *Result) Info() *types.Info { return r.pass.TypesInfo }
+
 // At returns the call that an expression is, or nil.
 func (r *Result) At(e ast.Expr) *Call {
 	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {

@@ -189,22 +189,6 @@ func Plain(db *sql.DB, ids []int64) (names []string, err error) {
 	return names, nil
 }
 
-// Calls: a helper sends the query.
-func Calls(db *sqlx.DB, ids []int64) (users []*User) {
-	for _, id := range ids {
-		users = append(users, user(db, id)) // want `APP205: each element of the loop calls user`
-	}
-	return users
-}
-
-func user(db *sqlx.DB, id int64) *User {
-	var u User
-	if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil {
-		return nil
-	}
-	return &u
-}
-
 // Pages: each page is cut by the limit.
 func Pages(db *sqlx.DB, teams []int) error {
 	for _, team := range teams {
@@ -249,25 +233,6 @@ func anyOfTeam(db sqlx.Ext, team int) (*User, error) {
 func GetterAny(db *sqlx.DB, users []User) error {
 	for _, u := range users {
 		if _, err := anyOfTeam(db, u.TeamID); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
-func named(db sqlx.Ext, id int64) (*User, error) {
-	var u User
-	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE id = ?", id); err != nil {
-		return nil, err
-	}
-	u.Name = "-"
-	return &u, nil
-}
-
-// GetterChanges: the function changes the row.
-func GetterChanges(db *sqlx.DB, posts []Post) error {
-	for _, p := range posts {
-		if _, err := named(db, p.UserID); err != nil { // want `APP205`
 			return err
 		}
 	}
@@ -321,6 +286,84 @@ func AheadServer(db *sqlx.DB) error {
 			return err
 		}
 		if _, err := http.Post("http://127.0.0.1/rename", "text/plain", nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func teamSize(db sqlx.Ext, id int64) (n int, err error) {
+	var team int
+	if err = sqlx.Get(db, &team, "SELECT team_id FROM users WHERE id = ?", id); err != nil {
+		return 0, err
+	}
+	err = sqlx.Get(db, &n, "SELECT COUNT(*) FROM users WHERE team_id = ?", team)
+	return n, err
+}
+
+// GetterTwo: the function sends a statement whose key is in the row of the one before.
+func GetterTwo(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		if _, err := teamSize(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+func nameOf(db *sql.DB, id int64) (name string, err error) {
+	err = db.QueryRow("SELECT name FROM users WHERE id = ?", id).Scan(&name)
+	return name, err
+}
+
+// GetterGuarded: the key is behind a pointer that may be nil.
+func GetterGuarded(db *sql.DB, posts []*Post) error {
+	for _, p := range posts {
+		if p == nil {
+			continue
+		}
+		if _, err := nameOf(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+func filled(db sqlx.Ext, id int64) (*User, error) {
+	u := &User{Name: "-", TeamID: 3}
+	if err := sqlx.Get(db, u, "SELECT id, name FROM users WHERE id = ?", id); err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// GetterFilled: the row keeps what the statement does not read.
+func GetterFilled(db *sqlx.DB, posts []Post) error {
+	for _, p := range posts {
+		if _, err := filled(db, p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Filled: so does the row of a statement in the loop.
+func Filled(db *sqlx.DB, posts []Post) error {
+	for i, p := range posts {
+		u := User{TeamID: i}
+		if err := db.Get(&u, "SELECT id, name FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// Stepped: the loop counts the key up.
+func Stepped(db *sqlx.DB, ids []int64) error {
+	for _, id := range ids {
+		id++
+		var u User
+		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", id); err != nil { // want `APP205`
 			return err
 		}
 	}

@@ -1,0 +1,536 @@
+package rewrite
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	tidb "github.com/pingcap/tidb/pkg/parser/ast"
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/types/typeutil"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
+)
+
+// A reader is a function or method of the package that sends one query whose arguments are
+// its parameters, and does with the rows and the error whatever it likes:
+//
+//	func (s *server) owner(ctx context.Context, id string) (*Member, error) {
+//		m := &Member{}
+//		err := s.db.GetContext(ctx, m, "SELECT * FROM members WHERE id = ?", id)
+//		if errors.Is(err, sql.ErrNoRows) {
+//			return nil, nil
+//		}
+//		return m, err
+//	}
+//
+// Its twin has the same body, in which the query asks the rows that one statement has read
+// for the next elements of a loop, and is sent where these have none.
+type reader struct {
+	*perElement
+	decl   *ast.FuncDecl
+	call   *sqlcall.Call
+	s      *statement
+	key    int // position of the parameter that varies
+	keyT   types.Type
+	multi  bool         // Select: several rows for each key
+	dests  []types.Type // what the destinations point to
+	source *sourceText
+}
+
+// readerOf reads the declaration of a function as a reader.
+func (l *perElement) readerOf(d *ast.FuncDecl) (*reader, bool) {
+	calls := l.calls.Within(d)
+	if !l.needs(len(calls) == 1, d, "%s sends %d statements", d.Name.Name, len(calls)) {
+		return nil, false
+	}
+	r := &reader{perElement: l, decl: d, call: calls[0], multi: calls[0].Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
+	return r, l.needs(r.source != nil && !skipped(l.pass, d.Pos()), d, "%s is generated, or of a test", d.Name.Name) &&
+		l.needs(r.plain(), d, "%s is generic, takes a list of arguments, or has a parameter or a result of a type without a name", d.Name.Name) &&
+		l.needs(r.call.Func == d && r.call.Loop == nil, r.call.Expr, "%s sends its statement in a loop or in a closure", d.Name.Name) &&
+		r.statement() && r.expressions() && r.destinations()
+}
+
+// plain reports whether the function's signature can be repeated as a type.
+func (r *reader) plain() bool {
+	if r.decl.Type.TypeParams != nil {
+		return false
+	}
+	for _, p := range r.decl.Type.Params.List {
+		if _, variadic := p.Type.(*ast.Ellipsis); variadic || len(p.Names) == 0 {
+			return false
+		}
+		for _, name := range p.Names {
+			if name.Name == "_" {
+				return false
+			}
+		}
+	}
+	if r.decl.Recv == nil {
+		return true
+	}
+	names := r.decl.Recv.List[0].Names
+	recv := r.decl.Recv.List[0].Type
+	if star, ok := recv.(*ast.StarExpr); ok {
+		recv = star.X
+	}
+	_, named := recv.(*ast.Ident)
+	return named && len(names) == 1 && names[0].Name != "_"
+}
+
+// statement checks the text of the statement.
+func (r *reader) statement() bool {
+	c := r.call
+	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c), c.Expr,
+		"the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
+		!r.needs(c.Text != nil && c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") ||
+		!r.needs(!c.Named && !c.Spread && !c.Must && c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt && !c.Handle.Faked, c.Expr,
+			"the statement is prepared, or its arguments are named or a list") {
+		return false
+	}
+	s, err := parse(c.SQL())
+	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct && !sqltext.Locks(s.tokens), c.Expr,
+		"the statement is no SELECT of a table, is a DISTINCT one, or locks its rows") ||
+		!r.needs(sqltext.Marked(s.tokens) && len(c.Args) > 0 && len(c.Args) == sqltext.Placeholders(s.tokens), c.Expr, "the statement's placeholders are not ?, one for each argument") {
+		return false
+	}
+	r.s = s
+	return r.needs(r.multi || r.facts.atMostOne(s.selects()) || limitOne(s.selects()), c.Expr,
+		"the schema shows no unique key that the statement compares, and it has no LIMIT 1: which of several rows comes first is not known")
+}
+
+// scansValues reports whether the row of a QueryRow is read by Scan at once.
+func scansValues(c *sqlcall.Call) bool {
+	if c.Scan == nil {
+		return false
+	}
+	sel, ok := c.Scan.Fun.(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "Scan"
+}
+
+// expressions checks that the statement's handle, context and arguments are made of
+// parameters and of fields of them, which the function does not set.
+func (r *reader) expressions() bool {
+	all := append(slices.Clone(r.call.Args), r.call.Handle.Expr)
+	if r.call.Context != nil {
+		all = append(all, r.call.Context)
+	}
+	b := &batch{perElement: r.perElement}
+	for _, e := range all {
+		if !r.needs(r.still.quiet(e) || contextual(r.pass, e), e, "an argument of the statement does more than compute") ||
+			!r.needs(b.unsetIn(e, r.decl.Body) && !r.varies(e, r.decl.Body), e, "an argument of the statement is a variable of %s", r.decl.Name.Name) {
+			return false
+		}
+	}
+	return true
+}
+
+// contextual reports whether an expression asks a request for its context, as
+// r.Context() and c.Request().Context() do: it may be asked once more.
+func contextual(pass *analysis.Pass, e ast.Expr) bool {
+	t := pass.TypesInfo.TypeOf(e)
+	if t == nil || types.TypeString(t, nil) != "context.Context" {
+		return false
+	}
+	for {
+		call, ok := ast.Unparen(e).(*ast.CallExpr)
+		if !ok {
+			return rootIdent(e) != nil
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || !slices.Contains([]string{"Context", "Request", "UserContext", "StdContext", "Background", "TODO"}, sel.Sel.Name) || len(call.Args) > 0 {
+			return false
+		}
+		e = sel.X
+	}
+}
+
+// destinations finds what the rows are read into: for sqlx a variable that is empty until
+// then, since a whole row takes its place.
+func (r *reader) destinations() bool {
+	info := r.pass.TypesInfo
+	if r.call.Op == sqlcall.QueryRow {
+		for _, d := range r.call.Dests {
+			p, ok := info.TypeOf(d).Underlying().(*types.Pointer)
+			if !r.needs(ok && !types.IsInterface(p.Elem()) && types.TypeString(p.Elem(), nil) != "database/sql.RawBytes", d, "a value is scanned into what has no type of its own") {
+				return false
+			}
+			r.dests = append(r.dests, p.Elem())
+		}
+		return true
+	}
+	d := r.call.Dests[0]
+	v := localVar(info, d)
+	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
+		!r.needs(v != nil && r.empty(v), d, "the row is not read into a variable of %s that is empty until then", r.decl.Name.Name) {
+		return false
+	}
+	p, ok := info.TypeOf(d).Underlying().(*types.Pointer)
+	if !r.needs(ok, d, "the destination is no pointer") {
+		return false
+	}
+	row := p.Elem()
+	if r.multi {
+		s, ok := row.Underlying().(*types.Slice)
+		if !r.needs(ok, d, "the destination is no slice") {
+			return false
+		}
+		row = s.Elem()
+	}
+	r.dests = []types.Type{row}
+	switch t := row.Underlying().(type) {
+	case *types.Struct:
+		_, isNamed := types.Unalias(row).(*types.Named)
+		_, tagged := columnsOf(t)
+		return r.needs(isNamed && tagged, d, "the row is no named struct whose fields all have a db tag")
+	case *types.Basic:
+		return r.needs(!r.multi, d, "the rows are plain values")
+	}
+	return r.no(d, "the row is no named struct whose fields all have a db tag")
+}
+
+// empty reports whether a variable is declared as an empty row, or is a result of the
+// function, and nothing names it before the statement is sent.
+func (r *reader) empty(v *types.Var) bool {
+	declared := false
+	for _, s := range r.decl.Body.List {
+		declared = declared || declaredRow(r.pass.TypesInfo, s) == v
+	}
+	if results := r.decl.Type.Results; results != nil {
+		for _, f := range results.List {
+			for _, name := range f.Names {
+				declared = declared || r.pass.TypesInfo.Defs[name] == v
+			}
+		}
+	}
+	for _, use := range usesOf(r.pass, v) {
+		declared = declared && (use.Node().Pos() >= r.call.Expr.Pos() || use.Node().Pos() < r.decl.Body.Pos())
+	}
+	return declared
+}
+
+// parameter finds the parameter that varies from element to element. The arguments of the
+// statement name it as it is.
+func (r *reader) parameter(at int) bool {
+	n := 0
+	for _, f := range r.decl.Type.Params.List {
+		for _, name := range f.Names {
+			if n++; n-1 != at {
+				continue
+			}
+			r.key, r.keyT = at, r.pass.TypesInfo.TypeOf(name)
+			basic, ok := r.keyT.Underlying().(*types.Basic)
+			return ok && basic.Info()&(types.IsInteger|types.IsString) != 0
+		}
+	}
+	return false
+}
+
+// param is the name of a parameter.
+func (r *reader) param(at int) string {
+	for _, f := range r.decl.Type.Params.List {
+		for _, name := range f.Names {
+			if at--; at < 0 {
+				return name.Name
+			}
+		}
+	}
+	return ""
+}
+
+// readAhead is the rewrite of a call of a reader in a loop: its twin takes the keys of all
+// elements, reads the rows of the next ones by one statement when it is asked for a row that
+// it does not have, and sends the function's own statement where it found none.
+func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.Stmt) ([]analysis.TextEdit, bool) {
+	d := l.calls.Decl(fn)
+	if d == nil || d.Body == nil || !l.needs(!call.Ellipsis.IsValid(), call, "the arguments are a list") {
+		return nil, false
+	}
+	r, ok := l.readerOf(d)
+	if !ok {
+		return nil, false
+	}
+	header, ok := l.rounds(around)
+	if !ok {
+		return nil, false
+	}
+	b := &batch{perElement: l}
+	key := -1
+	for i, a := range call.Args {
+		switch varies := l.varies(a, around); {
+		case !l.needs(b.unsetIn(a, bodyOfLoop(around)), a, "the loop sets an argument of %s", d.Name.Name):
+			return nil, false
+		case !varies && !l.needs(l.still.quiet(a) || contextual(l.pass, a), a, "an argument of %s does more than compute", d.Name.Name):
+			return nil, false
+		case varies && !l.needs(key < 0 && l.still.quiet(a) && !l.varies(a, bodyOfLoop(around)), a, "not exactly one argument of %s varies, and by the element alone", d.Name.Name):
+			return nil, false
+		case varies && !l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow"):
+			return nil, false
+		case varies:
+			key = i
+		}
+	}
+	recv, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr)
+	if isMethod && d.Recv == nil {
+		isMethod = false // a function of another package's name
+	}
+	if !l.needs(key >= 0 && r.parameter(key), call, "no integer or text of the element is an argument of %s", d.Name.Name) ||
+		!l.needs(!isMethod || l.still.quiet(recv.X) && !l.varies(recv.X, around) && b.unsetIn(recv.X, bodyOfLoop(around)), call, "the receiver of %s varies", d.Name.Name) ||
+		!l.harmlessLoop(r, around) {
+		return nil, false
+	}
+	return r.edits(call, around, header, key)
+}
+
+// bodyOfLoop is the body of a loop.
+func bodyOfLoop(loop ast.Stmt) ast.Stmt {
+	if r, ok := loop.(*ast.RangeStmt); ok {
+		return r.Body
+	}
+	return loop.(*ast.ForStmt).Body
+}
+
+// rounds is the header of a loop whose rounds can be gone through twice: a range over what
+// is no call or channel, or one that counts up to a bound that the loop does not change.
+func (l *perElement) rounds(around ast.Stmt) (header ast.Stmt, ok bool) {
+	b := &batch{perElement: l}
+	if _, labeled := parentOf(l.pass, around).(*ast.LabeledStmt); labeled {
+		return nil, l.no(around, "the loop has a label")
+	}
+	switch n := around.(type) {
+	case *ast.RangeStmt:
+		b.loop = n
+		return n, l.needs(b.iterates() && b.unsetIn(n.X, n.Body), n, "the loop goes over what cannot be gone over twice, as a call or a channel")
+	case *ast.ForStmt:
+		init, ok := n.Init.(*ast.AssignStmt)
+		counts := ok && init.Tok == token.DEFINE && len(init.Lhs) == 1 && n.Cond != nil && l.still.quiet(init) && l.still.quiet(n.Cond)
+		if _, steps := n.Post.(*ast.IncDecStmt); !counts || !steps {
+			return nil, l.no(n, "the loop has no range whose elements are known before it")
+		}
+		kept := b.unsetIn(init.Lhs[0], n.Body)
+		ast.Inspect(n.Cond, func(x ast.Node) bool {
+			if id, isIdent := x.(*ast.Ident); isIdent {
+				if _, isVar := l.pass.TypesInfo.Uses[id].(*types.Var); isVar {
+					kept = kept && b.unsetIn(id, n.Body)
+				}
+			}
+			return kept
+		})
+		return n, l.needs(kept, n, "the loop changes what it counts to")
+	}
+	return nil, l.no(around, "the loop has no range whose elements are known before it")
+}
+
+// guarded reports whether a key follows a pointer, and its call stands where not every
+// round gets: the condition around it may be that the pointer is not nil.
+func guarded(pass *analysis.Pass, key ast.Expr, call *ast.CallExpr, loop ast.Stmt) bool {
+	follows := false
+	ast.Inspect(key, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.StarExpr:
+			follows = true
+		case *ast.SelectorExpr:
+			if _, pointer := pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Pointer); pointer {
+				follows = true
+			}
+		}
+		return !follows
+	})
+	if !follows {
+		return false
+	}
+	at, _ := rootOf(pass).FindNode(call)
+	for c := range at.Enclosing() {
+		switch n := c.Node().(type) {
+		case *ast.IfStmt:
+			if n.Init == nil || n.Init.Pos() > call.Pos() || call.Pos() > n.Init.End() {
+				return true
+			}
+		case *ast.CaseClause, *ast.CommClause:
+			return true
+		case *ast.BinaryExpr:
+			if n.Op == token.LAND || n.Op == token.LOR {
+				return true
+			}
+		case *ast.BlockStmt:
+			// What stands before the call in the loop's body may leave the round.
+			if c.Parent().Node() == loop {
+				return skips(n, call)
+			}
+		}
+	}
+	return false
+}
+
+// skips reports whether a statement of a block before a call may leave the round.
+func skips(body *ast.BlockStmt, call *ast.CallExpr) (found bool) {
+	for _, s := range body.List {
+		if s.End() > call.Pos() {
+			break
+		}
+		ast.Inspect(s, func(n ast.Node) bool {
+			_, jumps := n.(*ast.BranchStmt)
+			found = found || jumps
+			return !found
+		})
+	}
+	return found
+}
+
+// harmlessLoop reports whether nothing in a loop writes a table that the reader's
+// statement reads.
+func (l *perElement) harmlessLoop(r *reader, loop ast.Stmt) bool {
+	for _, t := range tablesOf(r.s.selects()) {
+		w := &tableWrites{perElement: l, table: t, known: map[*types.Func]bool{}}
+		if !w.noneIn(loop, true) {
+			return l.no(cmp.Or(w.culprit, ast.Node(loop)), "what the loop calls there may write to the table %s", t)
+		}
+	}
+	return true
+}
+
+// A tableFinder collects the names of the tables of a statement.
+type tableFinder struct{ names []string }
+
+func (f *tableFinder) Enter(n tidb.Node) (tidb.Node, bool) {
+	if t, ok := n.(*tidb.TableName); ok && !slices.Contains(f.names, t.Name.L) {
+		f.names = append(f.names, t.Name.L)
+	}
+	return n, false
+}
+
+func (f *tableFinder) Leave(n tidb.Node) (tidb.Node, bool) { return n, true }
+
+// tablesOf are the tables that a SELECT reads, in lower case.
+func tablesOf(sel *tidb.SelectStmt) []string {
+	f := &tableFinder{}
+	sel.Accept(f)
+	return f.names
+}
+
+// edits write the twin behind the function, and its use in the loop.
+func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int) ([]analysis.TextEdit, bool) {
+	source := newSource(r.pass, loop.Pos())
+	if source == nil {
+		return nil, r.no(loop, "the file cannot be read")
+	}
+	taken := namesAround(r.pass, loop.Pos())
+	base := r.decl.Name.Name
+	name := camel(base + "Ahead")
+	keyType, ok := typeName(r.pass, source.file, r.keyT)
+	nth := r.ordinal(call)
+	keys, next := freshNumbered(taken, camel(base+"Keys"+nth)), freshNumbered(taken, "next"+strings.ToUpper(base[:1])+base[1:]+nth)
+	r.no(r.decl, nameTaken)
+	twin, ok2 := r.twin(name)
+	if !ok || !ok2 {
+		return nil, false
+	}
+	text := func(e ast.Expr) string { return source.text(e.Pos(), e.End()) }
+	args := make([]string, len(call.Args))
+	for i, a := range call.Args {
+		args[i] = text(a)
+	}
+	args[key] = keys
+	fun := name
+	if sel, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr); isMethod {
+		fun = text(sel.X) + "." + name
+	}
+	lines := []string{
+		fmt.Sprintf("var %s []%s", keys, keyType),
+		r.headerText(source, header, call.Args[key]) + " {",
+		fmt.Sprintf("%s = append(%s, %s)", keys, keys, text(call.Args[key])),
+		"}",
+		fmt.Sprintf("%s := %s(%s)", next, fun, strings.Join(args, ", ")),
+	}
+	indent := source.indent(loop.Pos())
+	before := edit(loop.Pos(), loop.Pos(), layOut(lines, indent)+indent)
+	if start, _, _ := source.wholeLines(loop.Pos(), loop.Pos()); strings.TrimSpace(source.text(start, loop.Pos())) == "" {
+		before = edit(start, start, indent+layOut(lines, indent))
+	}
+	edits := []analysis.TextEdit{before, edit(call.Fun.Pos(), call.Fun.End(), next)}
+	if twin != "" {
+		_, end, _ := r.source.wholeLines(r.decl.Pos(), r.decl.End())
+		edits = append(edits, edit(end, end, twin))
+	}
+	return edits, true
+}
+
+// ordinal numbers the calls of the function in one function: "" for the first one, "2" for
+// the second, so that their rewrites can be made together.
+func (r *reader) ordinal(call *ast.CallExpr) string {
+	n := 0
+	for _, d := range fileOf(r.pass, call.Pos()).Decls {
+		if d.Pos() > call.Pos() || call.Pos() > d.End() {
+			continue
+		}
+		ast.Inspect(d, func(x ast.Node) bool {
+			if c, ok := x.(*ast.CallExpr); ok && c.Pos() <= call.Pos() && r.calls.Decl(calleeOf(r.pass, c)) == r.decl {
+				n++
+			}
+			return true
+		})
+	}
+	if n <= 1 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// calleeOf is the function or method that a call names, or nil.
+func calleeOf(pass *analysis.Pass, call *ast.CallExpr) *types.Func {
+	fn, _ := typeutil.Callee(pass.TypesInfo, call).(*types.Func)
+	return fn
+}
+
+// freshNumbered is a name that is not taken, with a number if it has to be.
+func freshNumbered(taken map[string]bool, name string) string {
+	for i, n := 2, name; ; i++ {
+		if !taken[n] && types.Universe.Lookup(n) == nil {
+			taken[n] = true
+			return n
+		}
+		n = fmt.Sprintf("%s%d", name, i)
+	}
+}
+
+// headerText is the header of the loop with the variables that the key needs.
+func (r *reader) headerText(source *sourceText, header ast.Stmt, key ast.Expr) string {
+	if n, ok := header.(*ast.ForStmt); ok {
+		return strings.TrimSpace(source.text(n.Pos(), n.Body.Pos()))
+	}
+	b := &batch{perElement: r.perElement, loop: header.(*ast.RangeStmt), call: &sqlcall.Call{Args: []ast.Expr{key}}}
+	return b.header(source)
+}
+
+// twin is the text of the twin, "" if the package has it already, as the rewrite of
+// another loop left it. ok is false if its name means something else.
+func (r *reader) twin(name string) (string, bool) {
+	t, ok := newTwin(r, name)
+	if !ok {
+		return "", false
+	}
+	text := t.text()
+	var there types.Object
+	if r.decl.Recv == nil {
+		there = r.pass.Pkg.Scope().Lookup(name)
+	} else {
+		there, _, _ = types.LookupFieldOrMethod(r.pass.TypesInfo.TypeOf(r.decl.Recv.List[0].Type), true, r.pass.Pkg, name)
+	}
+	if there == nil {
+		return "\n" + text, true
+	}
+	fn, _ := there.(*types.Func)
+	d := r.calls.Decl(fn)
+	if d == nil || d.Doc == nil {
+		return "", false
+	}
+	source := newSource(r.pass, d.Pos())
+	same := source != nil && strings.Join(strings.Fields(source.text(d.Doc.Pos(), d.End())), " ") == strings.Join(strings.Fields(text), " ")
+	return "", same
+}

@@ -1,0 +1,400 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+
+	tidb "github.com/pingcap/tidb/pkg/parser/ast"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
+)
+
+// A twin writes the function that reads ahead for a reader.
+type twin struct {
+	*reader
+	name string
+	file *ast.File
+	// names of the new variables, by what they hold.
+	names            map[string]string
+	keyType, anyType string
+	rowTypes         []string
+	arm, tail, send  string
+	scans            bool // rows are scanned value by value
+}
+
+// newTwin prepares the text. ok is false if a type or a name cannot be written there.
+func newTwin(r *reader, name string) (*twin, bool) {
+	t := &twin{reader: r, name: name, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, r.decl.Pos()), scans: r.call.Op == sqlcall.QueryRow}
+	taken := namesAround(r.pass, r.decl.Pos())
+	for _, n := range []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys"} {
+		t.names[n] = freshNumbered(taken, n)
+	}
+	var ok bool
+	if t.keyType, ok = typeName(r.pass, t.file, r.keyT); !ok {
+		return nil, false
+	}
+	for _, d := range r.dests {
+		n, ok := typeName(r.pass, t.file, d)
+		if !ok {
+			return nil, false
+		}
+		t.rowTypes = append(t.rowTypes, n)
+	}
+	return t, t.statement() && t.sending()
+}
+
+// statement writes the SELECT of one key as a format with its position, and what follows
+// the last one: the order of the rows of one key, which is lost in a UNION.
+func (t *twin) statement() bool {
+	s, sel := t.s, t.s.selects()
+	alias := ""
+	if _, isStruct := t.dests[0].Underlying().(*types.Struct); !t.scans && !isStruct {
+		if len(sel.Fields.Fields) != 1 || sel.Fields.Fields[0].WildCard != nil || sel.Fields.Fields[0].AsName.L != "" {
+			return t.no(t.call.Expr, "a plain value is read from what is not one column without a name of its own")
+		}
+		alias = "value_"
+	}
+	if t.multi && sel.OrderBy != nil {
+		order, ok := orderedBy(s)
+		if !ok {
+			return t.no(t.call.Expr, "the rows of one element are ordered by what is no selected column")
+		}
+		if column := t.unordered(sel); column != "" {
+			return t.no(t.call.Expr, "the schema does not show that a UNION keeps the order of the column %s", column)
+		}
+		if sel.Limit == nil {
+			cut, err := parse(strings.TrimRight(s.sql[:s.tokens[sqltext.Find(s.tokens, 0, "ORDER")].Start], " \t\r\n"))
+			if err != nil {
+				return t.no(t.call.Expr, "the statement's text cannot be cut before its ORDER BY")
+			}
+			s = cut
+		}
+		t.tail = " " + sqltext.Like(t.s.tokens, "ORDER BY") + " position_, " + order
+	}
+	var ok bool
+	t.arm, ok = unionArm(s, alias, opensSQLite(t.pass))
+	return t.needs(ok, t.call.Expr, "the statement cannot be an arm of a UNION ALL")
+}
+
+// orderedBy is the list of an ORDER BY of columns that the SELECT returns under their
+// names.
+func orderedBy(s *statement) (string, bool) {
+	sel := s.selects()
+	at := sqltext.Find(s.tokens, 0, "ORDER")
+	if at < 0 || at+2 >= len(s.tokens) {
+		return "", false
+	}
+	for _, item := range sel.OrderBy.Items {
+		col, ok := item.Expr.(*tidb.ColumnNameExpr)
+		if !ok || col.Name.Table.L != "" || !selectsColumn(sel, col.Name.Name.L) {
+			return "", false
+		}
+	}
+	end := len(s.sql)
+	for _, t := range s.tokens[at+2:] {
+		if t.Depth == 0 && (t.Is("LIMIT") || t.Text == ";") {
+			end = t.Start
+			break
+		}
+	}
+	return strings.Join(strings.Fields(s.sql[s.tokens[at+2].Start:end]), " "), true
+}
+
+// unordered is a column of an ORDER BY whose values a UNION may order otherwise: those of
+// an ENUM or a SET become texts, and so may those of a column that is not known.
+func (t *twin) unordered(sel *tidb.SelectStmt) string {
+	table, _ := onlyTable(sel)
+	for _, item := range sel.OrderBy.Items {
+		name := item.Expr.(*tidb.ColumnNameExpr).Name.Name.L
+		kind := t.facts.Tables[table.name].Columns[name].Type
+		if kind == "" || strings.HasPrefix(kind, "enum") || strings.HasPrefix(kind, "set") {
+			return name
+		}
+	}
+	return ""
+}
+
+// sending writes the call that reads the rows of a chunk.
+func (t *twin) sending() bool {
+	c := t.call
+	method := strings.Replace(c.Name, "Get", "Select", 1)
+	if t.scans {
+		method = strings.Replace(strings.Replace(c.Name, "QueryRowx", "Query", 1), "QueryRow", "Query", 1)
+	}
+	handle := t.written(c.Handle.Expr)
+	var args []string
+	if c.Context != nil {
+		args = append(args, t.written(c.Context))
+	}
+	fun := handle + "." + method
+	if c.Callee.Signature().Recv() == nil { // sqlx.Get(handle, …)
+		sel, ok := c.Expr.Fun.(*ast.SelectorExpr)
+		if !ok || t.scans {
+			return false
+		}
+		fun = t.written(sel.X) + "." + method
+		args = append(args, handle)
+	} else {
+		obj, _, _ := types.LookupFieldOrMethod(t.pass.TypesInfo.TypeOf(c.Handle.Expr), true, t.pass.Pkg, method)
+		fn, ok := obj.(*types.Func)
+		if !t.needs(ok && (!t.scans || fn.Signature().Results().Len() == 2 && types.TypeString(fn.Signature().Results().At(0).Type(), nil) == "*database/sql.Rows"), c.Expr,
+			"the handle has no method %s", method) {
+			return false
+		}
+	}
+	if !t.scans {
+		args = append(args, "&"+t.names["found"])
+	}
+	t.send = fmt.Sprintf("%s(%s)", fun, strings.Join(append(args, t.names["query"]+".String()"+t.quotedTail(), t.names["args"]+"..."), ", "))
+	return true
+}
+
+func (t *twin) quotedTail() string {
+	if t.tail == "" {
+		return ""
+	}
+	return "+" + goString(t.tail)
+}
+
+func (t *twin) written(n ast.Node) string { return t.source.text(n.Pos(), n.End()) }
+
+// text is the source of the twin, gofmt-ed.
+func (t *twin) text() string {
+	n := t.names
+	d := t.decl
+	recv := ""
+	if d.Recv != nil {
+		recv = t.written(d.Recv) + " "
+	}
+	results := ""
+	if d.Type.Results != nil {
+		results = " " + t.written(d.Type.Results)
+	}
+	lines := []string{
+		fmt.Sprintf("// %s returns %s for a loop over %s: it reads the rows of up to %d of them by one", t.name, d.Name.Name, t.names["keys"], unionRows),
+		"// statement. The function's own statement is sent where that one failed or found no row.",
+		fmt.Sprintf("func %s%s(%s) func%s%s {", recv, t.name, t.parameters(), t.written(d.Type.Params), results),
+	}
+	lines = append(lines, t.state()...)
+	lines = append(lines, fmt.Sprintf("%s := func(%s %s) {", n["read"], n["key"], t.keyType),
+		fmt.Sprintf("%s, %s = %s, map[%s]bool{}", n["rows"], n["known"], t.emptyRows(), t.keyType),
+		fmt.Sprintf("for len(%s) > 0 && %s[0] != %s {", n["keys"], n["keys"], n["key"]),
+		fmt.Sprintf("%s = %s[1:]", n["keys"], n["keys"]),
+		"}")
+	lines = append(lines, t.collect()...)
+	lines = append(lines, t.fetch()...)
+	lines = append(lines, "}")
+	lines = append(lines, t.lookup()...)
+	body := layOut(lines, "") + "\treturn func" + t.written(d.Type.Params) + results + " " + t.body() + "\n}\n"
+	return body
+}
+
+// parameters are those of the function, with a list of keys in the place of one key.
+func (t *twin) parameters() string {
+	var out []string
+	n := 0
+	for _, f := range t.decl.Type.Params.List {
+		for _, name := range f.Names {
+			if n == t.key {
+				out = append(out, t.names["keys"]+" []"+t.keyType)
+			} else {
+				out = append(out, name.Name+" "+t.written(f.Type))
+			}
+			n++
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// held is the type of what one key has: a row, rows, or the values of a row.
+func (t *twin) held() string {
+	switch {
+	case t.scans && len(t.rowTypes) > 1:
+		fields := make([]string, len(t.rowTypes))
+		for i, r := range t.rowTypes {
+			fields[i] = fmt.Sprintf("v%d %s", i, r)
+		}
+		return "struct{ " + strings.Join(fields, "; ") + " }"
+	case t.multi:
+		return "[]" + t.rowTypes[0]
+	}
+	return t.rowTypes[0]
+}
+
+func (t *twin) emptyRows() string { return fmt.Sprintf("map[%s]%s{}", t.keyType, t.held()) }
+
+func (t *twin) state() []string {
+	return []string{
+		fmt.Sprintf("var %s map[%s]%s // of the keys that were asked for last", t.names["rows"], t.keyType, t.held()),
+		fmt.Sprintf("var %s map[%s]bool", t.names["known"], t.keyType),
+	}
+}
+
+// collect takes the next keys and writes the statement.
+func (t *twin) collect() []string {
+	n := t.names
+	var args []string
+	for _, a := range t.call.Args {
+		args = append(args, t.asked(a))
+	}
+	return []string{
+		fmt.Sprintf("var %s []%s", n["chunk"], t.keyType),
+		fmt.Sprintf("var %s strings.Builder", n["query"]),
+		fmt.Sprintf("var %s []%s", n["args"], t.anyType),
+		fmt.Sprintf("for ; len(%s) > 0 && len(%s) < %d; %s = %s[1:] {", n["keys"], n["chunk"], unionRows, n["keys"], n["keys"]),
+		fmt.Sprintf("if %s = %s[0]; %s[%s] {", n["key"], n["keys"], n["known"], n["key"]),
+		"continue",
+		"}",
+		fmt.Sprintf("if len(%s) > 0 {", n["chunk"]),
+		fmt.Sprintf("%s.WriteString(%q)", n["query"], " "+sqltext.Like(t.s.tokens, "UNION ALL")+" "),
+		"}",
+		fmt.Sprintf("fmt.Fprintf(&%s, %s, len(%s))", n["query"], goString(t.arm), n["chunk"]),
+		fmt.Sprintf("%s = append(%s, %s)", n["args"], n["args"], strings.Join(args, ", ")),
+		fmt.Sprintf("%s, %s[%s] = append(%s, %s), true", n["chunk"], n["known"], n["key"], n["chunk"], n["key"]),
+		"}",
+		fmt.Sprintf("if len(%s) < 2 {", n["chunk"]),
+		fmt.Sprintf("%s = nil", n["rows"]),
+		"return",
+		"}",
+	}
+}
+
+// asked is the text of an argument with the key in the place of the parameter.
+func (t *twin) asked(a ast.Expr) string {
+	text := t.written(a)
+	param := t.param(t.key)
+	out, at := "", a.Pos()
+	ast.Inspect(a, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.Name == param {
+			if v, isVar := t.pass.TypesInfo.Uses[id].(*types.Var); isVar && !v.IsField() {
+				out += t.source.text(at, id.Pos()) + t.names["key"]
+				at = id.End()
+			}
+		}
+		return true
+	})
+	if at == a.Pos() {
+		return text
+	}
+	return out + t.source.text(at, a.End())
+}
+
+// fetch sends the statement and keeps the rows by their keys; without them after an error.
+func (t *twin) fetch() []string {
+	n := t.names
+	if t.scans {
+		return t.fetchScan()
+	}
+	_, isStruct := t.dests[0].Underlying().(*types.Struct)
+	embed, value := t.rowTypes[0], ""
+	if isStruct {
+		value = namedOf(t.dests[0]).Obj().Name()
+	} else {
+		embed, value = "Value "+t.rowTypes[0]+" `db:\"value_\"`", "Value"
+	}
+	row := fmt.Sprintf("%s[%s[%s.Position]]", n["rows"], n["chunk"], n["row"])
+	value = n["row"] + "." + value
+	if t.multi {
+		value = fmt.Sprintf("append(%s, %s)", row, value)
+	}
+	return []string{
+		fmt.Sprintf("var %s []struct {", n["found"]),
+		embed,
+		"Position int `db:\"position_\"`",
+		"}",
+		fmt.Sprintf("if err := %s; err != nil {", t.send),
+		fmt.Sprintf("%s = nil", n["rows"]),
+		"return",
+		"}",
+		fmt.Sprintf("for _, %s := range %s {", n["row"], n["found"]),
+		fmt.Sprintf("%s = %s", row, value),
+		"}",
+	}
+}
+
+func (t *twin) fetchScan() []string {
+	n := t.names
+	dests := "&" + n["row"]
+	if len(t.rowTypes) > 1 {
+		list := make([]string, len(t.rowTypes))
+		for i := range t.rowTypes {
+			list[i] = fmt.Sprintf("&%s.v%d", n["row"], i)
+		}
+		dests = strings.Join(list, ", ")
+	}
+	return []string{
+		fmt.Sprintf("%s, err := %s", n["found"], t.send),
+		"if err != nil {",
+		fmt.Sprintf("%s = nil", n["rows"]),
+		"return",
+		"}",
+		fmt.Sprintf("defer %s.Close()", n["found"]),
+		fmt.Sprintf("for %s.Next() {", n["found"]),
+		fmt.Sprintf("var %s %s", n["row"], t.held()),
+		fmt.Sprintf("var %s int", n["position"]),
+		fmt.Sprintf("if err = %s.Scan(%s, &%s); err != nil {", n["found"], dests, n["position"]),
+		"break",
+		"}",
+		fmt.Sprintf("%s[%s[%s]] = %s", n["rows"], n["chunk"], n["position"], n["row"]),
+		"}",
+		fmt.Sprintf("if err != nil || %s.Err() != nil {", n["found"]),
+		fmt.Sprintf("%s = nil", n["rows"]),
+		"}",
+	}
+}
+
+// lookup is the function that the body calls in place of its statement.
+func (t *twin) lookup() []string {
+	n := t.names
+	params := []string{n["key"] + " " + t.keyType, n["send"] + " func() error"}
+	var sets []string
+	switch {
+	case t.scans:
+		for i, r := range t.rowTypes {
+			params = append(params, fmt.Sprintf("%s%d *%s", n["dest"], i, r))
+			value := n["row"]
+			if len(t.rowTypes) > 1 {
+				value = fmt.Sprintf("%s.v%d", n["row"], i)
+			}
+			sets = append(sets, fmt.Sprintf("*%s%d = %s", n["dest"], i, value))
+		}
+	case t.multi:
+		params = append(params, n["dest"]+" *[]"+t.rowTypes[0])
+		sets = []string{fmt.Sprintf("*%s = append(*%s, %s[%s]...)", n["dest"], n["dest"], n["rows"], n["key"])}
+	default:
+		params = append(params, n["dest"]+" *"+t.rowTypes[0])
+		sets = []string{fmt.Sprintf("*%s = %s", n["dest"], n["row"])}
+	}
+	lines := []string{
+		fmt.Sprintf("%s := func(%s) error {", n["at"], strings.Join(params, ", ")),
+		fmt.Sprintf("if !%s[%s] {", n["known"], n["key"]),
+		fmt.Sprintf("%s(%s)", n["read"], n["key"]),
+		"}",
+	}
+	if t.multi {
+		lines = append(lines, fmt.Sprintf("if %s != nil && %s[%s] {", n["rows"], n["known"], n["key"]))
+	} else {
+		lines = append(lines, fmt.Sprintf("if %s, ok := %s[%s]; ok {", n["row"], n["rows"], n["key"]))
+	}
+	lines = append(append(lines, sets...), "return nil", "}", "return "+n["send"]+"()", "}")
+	return lines
+}
+
+// body is the function's body with the look-up in the place of the statement, indented
+// once more.
+func (t *twin) body() string {
+	c := t.call
+	from, to := c.Expr.Pos(), c.Expr.End()
+	dests := c.Dests
+	if t.scans {
+		from, to = c.Scan.Pos(), c.Scan.End()
+	}
+	args := []string{t.param(t.key), "func() error { return " + t.source.text(from, to) + " }"}
+	for _, d := range dests {
+		args = append(args, t.written(d))
+	}
+	return t.source.text(t.decl.Body.Pos(), from) + fmt.Sprintf("%s(%s)", t.names["at"], strings.Join(args, ", ")) + t.source.text(to, t.decl.Body.End())
+}
