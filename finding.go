@@ -59,14 +59,17 @@ type Remedy struct {
 	// a user's file or of a proposer have none. Kinds compute from it which promises
 	// the change weakens.
 	Proof []Proof `json:"proof,omitempty"`
+	// Unsorted are the statements of the observed run whose rows may come in another order
+	// with the change, each with its place. Only package diagnose sets it.
+	Unsorted []string `json:"unsorted,omitempty"`
 }
 
 // A Proof is a property of the site that an observed run proved.
 type Proof string
 
 const (
-	// RowsSorted: every statement that returned several rows of the table sorted
-	// them.
+	// RowsSorted: no statement whose rows the change could bring in another order left their
+	// order to the server.
 	RowsSorted Proof = "rows-sorted"
 	// SameForAll: two signed-in users and a client without credentials got the
 	// same answer from the path, and no header that varied in the run changed it.

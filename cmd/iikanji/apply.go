@@ -122,7 +122,11 @@ func (o *remedyList) choose(ctx context.Context, site *change.Site) (*plannedRem
 		case p.Change != nil && len(p.Forbidden) == 0:
 			return p, nil
 		case p.Change != nil:
-			whys = append(whys, fmt.Sprintf("%s weakens %s, which the target's policy does not allow", p.name(), inWords(p.Forbidden)))
+			why := fmt.Sprintf("%s weakens %s, which the target's policy does not allow", p.name(), inWords(p.Forbidden))
+			if len(p.Remedy.Unsorted) > 0 {
+				why += ": rows may come in another order at " + report.Clean(p.Remedy.Unsorted[0])
+			}
+			whys = append(whys, why)
 		case errors.Is(p.err, change.ErrNothing):
 			if idle == nil {
 				idle = p

@@ -376,6 +376,9 @@ func (p *plannedRemedy) write(out *output) {
 	if len(p.Forbidden) > 0 {
 		out.line("  the target's policy forbids weakening %s: it will not be applied", inWords(p.Forbidden))
 	}
+	for _, u := range p.Remedy.Unsorted {
+		out.line("  rows may come in another order at %s", report.Clean(u))
+	}
 	if p.Doubt != "" {
 		out.line("  doubt: %s", report.Clean(p.Doubt))
 	}

@@ -222,6 +222,9 @@ func formatted(fs []iikanji.Finding) string {
 		fmt.Fprintf(&sb, "%s %s [%g–%g s]\n  %s\n", f.Code, f.Where, f.Gain.Lo, f.Gain.Hi, f.Claim)
 		for _, r := range f.Remedies {
 			fmt.Fprintf(&sb, "  %s: %s\n", r.Kind, r.Says)
+			for _, u := range r.Unsorted {
+				fmt.Fprintf(&sb, "    may reorder %s\n", u)
+			}
 		}
 	}
 	return sb.String()

@@ -104,9 +104,11 @@ func indexRemedies(v *cause.View, p index.Proposal) []iikanji.Remedy {
 			}
 		}
 	}
-	r := v.OnSelf("ddl", says, args)
-	r.Proof = rowOrder(v, p.Table.Name)
-	return []iikanji.Remedy{r}
+	changed := []catalog.Index{p.Index}
+	if p.Replaces != nil {
+		changed = append(changed, *p.Replaces)
+	}
+	return []iikanji.Remedy{ordered(v, v.OnSelf("ddl", says, args), p.Table, changed...)}
 }
 
 func tableName(t catalog.Table) string {

@@ -53,8 +53,7 @@ func findNeedlessIndex(v *cause.View) []iikanji.Finding {
 		}
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "digests", Text: cause.Number(d.Writes) + " rows written in the run"})
 		r := v.OnSelf("ddl", "drop index "+d.Index.Name+" of "+d.Table.Name, map[string]string{"act": "drop index", "schema": d.Table.Schema, "table": d.Table.Name, "name": d.Index.Name})
-		r.Proof = rowOrder(v, d.Table.Name)
-		f.Remedies = []iikanji.Remedy{r}
+		f.Remedies = []iikanji.Remedy{ordered(v, r, d.Table, d.Index)}
 		out = append(out, f)
 	}
 	return out

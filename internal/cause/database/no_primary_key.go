@@ -60,7 +60,15 @@ func findNoPrimaryKey(v *cause.View) []iikanji.Finding {
 		if key != "" {
 			args["column"] = key
 		}
+		free, ties := unsorted(v, t.Table, func(st *index.Statement, t *index.Table) bool { return st.ReadsRows(t) })
+		if len(free) > 0 {
+			says += "; a key of columns that exist reorders the rows of statements without an ORDER BY: give them one first"
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "row order", Text: strings.Join(free, "; ")})
+		}
 		f.Remedies = v.Patch(says+"; in the schema file that initialize loads", args)
+		for i := range f.Remedies {
+			f.Remedies[i].Unsorted = append(free, ties...)
+		}
 		out = append(out, f)
 	}
 	return out

@@ -41,7 +41,7 @@ func (s *sifted) warn(i int, why string) {
 // gate is why the change must be reverted whatever its score; "" if it need not.
 func (j Judge) gate(c Case, s sifted, v *iikanji.Verdict) string {
 	if p, ok := Forbidden(&c.Change, c.Allow); ok {
-		return fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p)
+		return Refused(&c.Change, p)
 	}
 	if s.sick != "" {
 		return "the health check failed with it: " + s.sick
@@ -110,6 +110,18 @@ func Forbidden(c *iikanji.Change, allow []iikanji.Promise) (iikanji.Promise, boo
 		}
 	}
 	return iikanji.PromiseUnknown, false
+}
+
+// Refused is the reason to refuse a change that weakens a promise that the policy keeps.
+func Refused(c *iikanji.Change, p iikanji.Promise) string {
+	why := fmt.Sprintf("it weakens the promise of %s, which the target's policy does not allow", p)
+	if p == iikanji.RowOrder && c.Remedy != nil && len(c.Remedy.Unsorted) > 0 {
+		why += ": rows may come in another order at " + c.Remedy.Unsorted[0]
+		if n := len(c.Remedy.Unsorted) - 1; n > 0 {
+			why += fmt.Sprintf(", and at %d more", n)
+		}
+	}
+	return why
 }
 
 // grave faults are wrong answers. Answers that did not arrive in time (dial,

@@ -109,7 +109,12 @@ func findingOf(f iikanji.Finding) finding {
 		out.Evidence = append(out.Evidence, iikanji.Evidence{Source: e.Source, Text: redact.Prose(e.Text)})
 	}
 	for _, r := range f.Remedies {
+		unsorted := r.Unsorted
 		r.Says, r.Args, r.Proof = redact.Text(r.Says), redact.Args(r.Args), nil // an answer may not have a proof
+		r.Unsorted = nil
+		for _, text := range unsorted {
+			r.Unsorted = append(r.Unsorted, redact.Prose(text))
+		}
 		out.Remedies = append(out.Remedies, r)
 	}
 	return out

@@ -69,7 +69,7 @@ func (pl *planner) look(ctx context.Context, c search.Candidate) (planned *iikan
 	}
 	planned.Answers = c.Code
 	if p, no := judge.Forbidden(planned, pl.hands.acts.Policy.Allow); no {
-		return nil, fmt.Errorf("it weakens the promise of %s, which the target's policy does not allow", p), nil
+		return nil, errors.New(judge.Refused(planned, p)), nil
 	}
 	return planned, nil, nil
 }
