@@ -44,7 +44,7 @@ type dataSize struct{ Users, Draws, Footprints, Entries, Comments int }
 var (
 	contestSize = dataSize{Users: 5000, Draws: 50, Footprints: 100, Entries: 100, Comments: 300}
 	// smallSize is that of tests. Its lists of the newest 1,000 rows are cut as the contest's.
-	smallSize = dataSize{Users: 300, Draws: 4, Footprints: 10, Entries: 10, Comments: 30}
+	smallSize = dataSize{Users: 300, Draws: 4, Footprints: 60, Entries: 25, Comments: 40}
 )
 
 // A person is a row of users, salts and profiles. Its identifier is its index and one.

@@ -126,6 +126,20 @@ func (s *userSet) wantEntries(all bool) (list []shownEntry) {
 	return list
 }
 
+// mostRemarked is the entry of user 0 with the most comments.
+func (s *userSet) mostRemarked() (most ownEntry) {
+	comments, best := map[int]int{}, -1
+	for _, c := range s.Comments {
+		comments[c.Entry]++
+	}
+	for _, e := range s.Entries {
+		if comments[e.ID] > best {
+			most, best = e, comments[e.ID]
+		}
+	}
+	return most
+}
+
 // wantRemarks are the comments on an entry of user 0.
 func (d *dataset) wantRemarks(s *userSet, entry int) (rows []string) {
 	for _, c := range s.Comments {

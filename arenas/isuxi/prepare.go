@@ -91,7 +91,7 @@ func (ct *contest) checkInitial(ctx context.Context, me, _, _ *user) error {
 	if err := ct.checkEntries(ctx, me, true); err != nil {
 		return err
 	}
-	return ct.checkEntry(ctx, me, ct.set.Entries[ct.rand("entry").IntN(len(ct.set.Entries))])
+	return ct.checkEntry(ctx, me, ct.set.mostRemarked())
 }
 
 // checkOthers: a friend sees the whole profile and all entries, a stranger does not.

@@ -19,7 +19,7 @@ const (
 // Validate compares what users read with what the target has acknowledged during the load.
 func (ct *contest) Validate(ctx context.Context, _ scenario.Session) error {
 	for _, u := range ct.users[firstChecker:] {
-		if err := u.ensure(ctx, wantRedirect("/")); err != nil {
+		if err := u.login(ctx, wantRedirect("/")); err != nil { // another thread may have logged it out
 			return err
 		}
 	}
