@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 const (
@@ -75,11 +76,33 @@ func (w *world) dataset() *dataset {
 		e := w.entries[int(c.entry)-w.entryID(0)]
 		d.Comments = append(d.Comments, windowComment{w.commentID(i), int(c.author), int(c.text), int(e.owner), e.private})
 	}
-	r := rand.New(rand.NewPCG(dataSeed, 6))
-	for range sets {
-		d.Sets = append(d.Sets, w.drawSet(r))
+	for r := rand.New(rand.NewPCG(dataSeed, 6)); len(d.Sets) < sets; {
+		if s := w.drawSet(r); d.telling(&s) {
+			d.Sets = append(d.Sets, s)
+		}
 	}
 	return d
+}
+
+// telling reports whether the pages of user 0 show to whom private entries are shown: there
+// is one among the oldest and among the newest of user 0, and among those that friends
+// commented on.
+func (d *dataset) telling(s *userSet) bool {
+	private := func(e ownEntry) bool { return e.Private }
+	oldest, newest := s.Entries[:topEntries], s.Entries[max(0, len(s.Entries)-pageEntries):]
+	known, shown, hidden := s.knows(), 0, 0
+	for _, c := range d.Comments {
+		if known[c.Author] && shown < topRows {
+			hidden += bit(c.hidden(s, known))
+			shown += bit(!c.hidden(s, known))
+		}
+	}
+	return slices.ContainsFunc(oldest, private) && slices.ContainsFunc(newest, private) && hidden > 0
+}
+
+// hidden reports whether user 0 may not see the entry of a comment.
+func (c *windowComment) hidden(s *userSet, known map[int]bool) bool {
+	return c.Private && c.Owner != s.Users[0].ID && !known[c.Owner]
 }
 
 // drawSet draws the users of a run.

@@ -91,9 +91,9 @@ func (d *dataset) wantFriendEntries(s *userSet) (rows []string) {
 // wantFriendComments are the newest comments of friends of user 0, but for those on entries
 // that user 0 may not see.
 func (d *dataset) wantFriendComments(s *userSet) (rows []string) {
-	known, me := s.knows(), s.Users[0].ID
+	known := s.knows()
 	for _, c := range d.Comments {
-		if !known[c.Author] || c.Private && c.Owner != me && !known[c.Owner] || len(rows) == topRows {
+		if !known[c.Author] || c.hidden(s, known) || len(rows) == topRows {
 			continue
 		}
 		names := d.person(c.Author).Nick + honorific + " to " + d.person(c.Owner).Nick + honorific

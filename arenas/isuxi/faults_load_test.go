@@ -12,8 +12,11 @@ import (
 
 // underLoad makes a fault of the load.
 func underLoad(name string, want []arenatest.Caught, spoil func() arenatest.Hook) arenatest.Fault {
-	return arenatest.Fault{Name: name + " under load", UnderLoad: true, Want: want, Spoil: spoil}
+	return arenatest.Fault{Name: name + " under load", UnderLoad: true, Want: want, Also: shares, Spoil: spoil}
 }
+
+// shares are what a failing load may end with as well.
+var shares = by("share-errors", "share-exceptions")
 
 // loadFaults are met under load only.
 var loadFaults = []arenatest.Fault{
