@@ -51,6 +51,8 @@ type benchCmd struct {
 
 	Manual bool `help:"Wait for a score that you type: the benchmark is started by hand, elsewhere (sites with an iikanji.toml)."`
 
+	Message string `short:"m" help:"What was changed since the last run: a note of the run, and the subject of its commit (sites with an iikanji.toml)." placeholder:"TEXT"`
+
 	JSON bool `help:"Print the run as one JSON document."`
 	clockFlag
 }
@@ -67,6 +69,7 @@ Examples:
   iikanji bench isucondition --load 20s --json
   iikanji bench isucondition --url http://127.0.0.1:8080
   iikanji bench isucondition --price --pairs 4 --load 20s
+  iikanji bench . -m "keep-alive and the right index"
 
 ` + settingsHelp() + `Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
 3 checks failed.`
@@ -117,9 +120,6 @@ func (r *benchRun) openHistory(ctx context.Context, act acting) (*history.Histor
 		return nil, hinted(err, "choose a folder for the stack with --dir, and one for the runs with --history")
 	}
 	r.hold = hold
-	if err := settle(r.e, h); err != nil {
-		return nil, errors.Join(err, h.Close())
-	}
 	return h, nil
 }
 
@@ -137,7 +137,7 @@ type benchRun struct {
 	file     *progress.Writer // for other processes; nil where the command writes none
 	boot     time.Duration
 	hold     *turn.Hold // nil before the history is open
-	patient  bool       // it cannot go on without the score of each run
+	work     *benchWork // nil for an arena
 	before   func()     // called before each run of a search; nil for nothing
 }
 
@@ -309,12 +309,15 @@ const (
 
 // bench makes one run, saves it and prints it.
 func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
-	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, HostEvery: hostEvery, KeepSamples: true})
+	r.work = r.beginWork(ctx, f)
+	w := r.work
+	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, State: w.fingerprint(), HostEvery: hostEvery, KeepSamples: true, Counts: w != nil})
 	if err != nil {
 		return err
 	}
 	run, dir := m.Run, m.Dir
 	m.Complete()
+	w.loaded(ctx, run)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		run.Outcome, run.Score = iikanji.Failed, 0
 		run.Reasons = append([]string{cause.Error()}, run.Reasons...)
@@ -323,12 +326,12 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	if saved != nil {
 		dir = "" // the run is printed all the same, for example when the disk is full
 	}
-	r.progress.Done()
-	if err := errors.Join(saved, r.print(run, dir)); err != nil {
-		return err
+	if saved == nil {
+		w.saved(r, run)
 	}
-	if r.target.file != nil {
-		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target)))
+	r.progress.Done()
+	if err := errors.Join(saved, r.print(run, dir), w.end(ctx, r, run)); err != nil {
+		return err
 	}
 	return verdictOf(run)
 }
@@ -354,7 +357,7 @@ func (r *benchRun) show(p bench.Progress) {
 // print writes the run; dir is its folder, "" if it could not be saved.
 func (r *benchRun) print(run *iikanji.Run, dir string) error {
 	if r.JSON {
-		return writeJSON(r.e.Stdout, run)
+		return writeJSON(r.e.Stdout, r.work.with(run))
 	}
 	if err := report.RunText(r.e.Stdout, run, r.e.Cols); err != nil || dir == "" {
 		return err
@@ -371,7 +374,7 @@ func (r *benchRun) print(run *iikanji.Run, dir string) error {
 // the reasons.
 func verdictOf(run *iikanji.Run) error {
 	switch run.Outcome {
-	case iikanji.Passed, iikanji.Pending:
+	case iikanji.Passed:
 		return nil
 	case iikanji.Failed:
 		for _, f := range run.Faults {

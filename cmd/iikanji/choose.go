@@ -47,7 +47,7 @@ func (c *chooseCmd) Run(_ context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	_, hist, err := c.folders(t)
+	dir, hist, err := c.folders(t)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (c *chooseCmd) Run(_ context.Context, e *env) error {
 		return err
 	}
 	defer h.Close()
-	runs, err := past.Runs(h, stateByHand(h))
+	runs, err := past.Runs(h, stateByHand(h, dir))
 	if err != nil {
 		return err
 	}
@@ -72,9 +72,6 @@ func (c *chooseCmd) Run(_ context.Context, e *env) error {
 	}
 	return err
 }
-
-// stateByHand is what runs depended on besides iikanji's own changes.
-func stateByHand(*history.History) past.StateOf { return nil }
 
 // printChoice writes the table of states, the latest first, and the advice.
 func printChoice(e *env, c *choose.Choice) error {

@@ -24,13 +24,12 @@ type cli struct {
 	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Turn     turnCmd     `cmd:"" help:"Show, take or give back the turn to measure and change a site."`
-	Score    scoreCmd    `cmd:"" help:"Give the score of a run that a person started in a portal."`
-	Notify   notifyCmd   `cmd:"" help:"Test the notices to the team."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
 	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`
 	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`
 	Recover  recoverCmd  `cmd:"" help:"Undo changes that were half done when iikanji was killed."`
 	History  historyCmd  `cmd:"" help:"List the changes with their evidence, or the runs."`
+	Work     workCmd     `cmd:"" help:"Show what changed by hand; keep, bring back and prove states."`
 	Report   reportCmd   `cmd:"" help:"Write one file with all that was measured and changed."`
 	Choose   chooseCmd   `cmd:"" help:"Show which state to end a contest with, by what each risks."`
 	UI       uiCmd       `cmd:"" name:"ui" help:"Serve pages about what was measured, and what runs now."`

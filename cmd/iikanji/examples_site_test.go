@@ -22,7 +22,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
-	"github.com/iikanji/iikanji/internal/day/portalbench"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
@@ -218,7 +217,7 @@ func (x *examples) command(one *example) (line, dir string) {
 }
 
 // ofDay matches commands of a contest day, which take the site in the working folder.
-var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify)\b`)
+var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify|work|bench \.)( |$)`)
 
 // isuconditionWord is the name of the target as an argument.
 var isuconditionWord = regexp.MustCompile(`( )isucondition\b`)
@@ -346,6 +345,12 @@ func (x *examples) giveBench() {
 	}
 }
 
+// editByHand edits a file of the site as a person does.
+func (x *examples) editByHand() {
+	x.t.Helper()
+	x.shell("echo '# by hand, at " + time.Now().Format(time.RFC3339Nano) + "' >> " + filepath.Join(x.site.Dir, "conf", "site-ferry.conf"))
+}
+
 // shell runs a line that is not an example.
 func (x *examples) shell(line string) {
 	x.t.Helper()
@@ -379,45 +384,6 @@ func (x *examples) fillRuns(last iikanji.RunID) {
 		if err != nil {
 			x.t.Fatal(err)
 		}
-	}
-}
-
-// team gives the site a receiver of notices.
-func (x *examples) team() {
-	x.t.Helper()
-	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
-	x.t.Cleanup(hook.Close)
-	env := filepath.Join(x.site.Dir, "hooks.env")
-	text, err := os.ReadFile(filepath.Join(x.site.Dir, target.Name))
-	if err == nil {
-		err = errors.Join(os.WriteFile(env, []byte("HOOK="+hook.URL+"\n"), 0o600),
-			os.WriteFile(filepath.Join(x.site.Dir, target.Name), append(text, "\n[team]\nnotify = [\"file:"+env+":HOOK\"]\n"...), 0o600))
-	}
-	if err != nil {
-		x.t.Fatal(err)
-	}
-}
-
-// portalRun makes run 15 one that a person started in a portal.
-func (x *examples) portalRun() {
-	x.t.Helper()
-	x.fillRuns(14)
-	h, err := history.Open(x.history())
-	if err != nil {
-		x.t.Fatal(err)
-	}
-	defer h.Close()
-	now := time.Now()
-	if id, err := portalbench.Record(h, "ferry", portalbench.Load{From: now.Add(-time.Minute), To: now}, "an example"); err != nil || id != 15 {
-		x.t.Fatal(id, err)
-	}
-}
-
-// messages writes what a portal shows.
-func (x *examples) messages() {
-	x.t.Helper()
-	if err := os.WriteFile(filepath.Join(x.site.Dir, "messages.txt"), []byte("score: 44034\nGET /api/trend: timeout\n"), 0o600); err != nil {
-		x.t.Fatal(err)
 	}
 }
 

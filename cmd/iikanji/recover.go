@@ -92,7 +92,11 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	if len(half)+len(away)+sensors+logs > 0 {
+	proving, err := provingLeft(h, dir)
+	if err != nil {
+		return err
+	}
+	if len(half)+len(away)+sensors+logs > 0 || proving > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
 			return err
 		}
@@ -151,6 +155,9 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir st
 				return err
 			}
 			if err := field.SweepTemporary(ctx, w.Site(), half); err != nil {
+				return err
+			}
+			if err := done.endProving(ctx, w, h, dir); err != nil {
 				return err
 			}
 			return done.putBack(ctx, w, h)

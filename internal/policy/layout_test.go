@@ -32,8 +32,6 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                            // what every kind of host must do
-	"internal/machine/peer":                    {"internal/machine/host"},                                                            // a host behind a stream of bytes
 	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
@@ -121,9 +119,7 @@ var layout = map[string][]string{
 	"internal/day/choose":                      {"words", "internal/proof/stats"},                                                                                                                                                                                           // pure: which state to end a contest with
 	"internal/day/past":                        {"words", "internal/change/history", "internal/day/choose"},                                                                                                                                                                 // the runs of a history with their states
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
-	"internal/day/notice":                      {"internal/show/plain", "internal/show/redact", "internal/site/target"},                                                                                                                                                              // what a team is told
-	"internal/day/portalbench":                 {"words", "internal/change/history", "internal/load/bench", "internal/load/field", "internal/load/loader", "internal/load/scenario", "internal/machine/host", "internal/show/plain", "internal/show/redact", "internal/site/target"}, // runs that a person starts in a portal
-	"internal/day/turn":                        {"internal/machine/host"},                                                                                                                                                                                                            // whose turn it is to measure and to change a site
+	"internal/day/turn":                        {"internal/machine/host"}, // whose turn it is to measure and to change a site
 	"arenas/all":                               {"arenas/*"},
 	"packaging":                                {}, // make dist: a program that nothing imports
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
@@ -132,11 +128,13 @@ var layout = map[string][]string{
 	"internal/day/work/state":                  {"words"}, // what a run depends on, as data
 	"internal/day/work/store":                  {"words", "internal/day/work/state"},
 	"internal/day/work/snapshot":               {"words", "internal/day/work/state", "internal/day/work/store", "internal/change", "internal/lang/nginx", "internal/lang/sqltext", "internal/machine/host", "internal/machine/hostproc", "internal/machine/sqlitefile"},
-	"internal/day/work/difference":             {"words", "internal/day/work/state", "internal/lang/nginx", "internal/lang/sqlschema", "internal/lang/sqltext"}, // pure: states by meaning
-	"internal/day/work/comparison":             {"words", "internal/proof/stats"},                                                                               // pure: what single runs show
-	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"},                                                          // CPU profiles of Go apps
-	"internal/policy":                          {},                                                                                                              // tests of the repository; nothing imports it
-	"internal/policy/tier":                     {},                                                                                                              // in which tier of the check a test runs
+	"internal/day/work/difference":             {"words", "internal/day/work/state", "internal/lang/nginx", "internal/lang/sqlschema", "internal/lang/sqltext"},                                // pure: states by meaning
+	"internal/day/work/ledger":                 {"words", "internal/day/work/state", "internal/day/work/store", "internal/day/work/difference", "internal/show/redact", "internal/show/plain"}, // one commit for each run
+	"internal/day/work":                        {"words", "internal/change", "internal/change/ddl", "internal/change/history", "internal/day/work/state", "internal/day/work/store", "internal/day/work/snapshot", "internal/day/work/difference", "internal/day/work/comparison", "internal/machine/host", "internal/logs/accesslog", "internal/logs/lines", "internal/proof/judge", "internal/proof/stats", "internal/show/report"},
+	"internal/day/work/comparison":             {"words", "internal/proof/stats"},                      // pure: what single runs show
+	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"}, // CPU profiles of Go apps
+	"internal/policy":                          {},                                                     // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},                                                     // in which tier of the check a test runs
 }
 
 // A pkg is a package of this module, by its import path, and what it imports.
@@ -297,7 +295,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
+	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/day/work/comparison", "internal/day/work/difference", "internal/day/work/state", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
 		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {

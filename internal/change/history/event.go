@@ -26,6 +26,7 @@ const (
 	Judged     What = "judged"      // a Verdict was reached
 	Noted      What = "note"        // a text for people
 	Settled    What = "settled"     // the damage before it was examined; Text is the result
+	RunKept    What = "run-kept"    // people go on from the state of Run
 )
 
 // A Side is the list of a change's ops that an event refers to.

@@ -13,8 +13,16 @@ import (
 
 // A Team is the people who work on a site.
 type Team struct {
+	Remote string     `toml:"remote" help:"git remote to which the ledger of the runs is pushed, after each run; keep it private until the contest is over" example:"git@github.com:team/ledger.git"`
+	Commit TeamCommit `toml:"commit" help:"app: each run also commits what git tracks in the repository of the app's source; default: no file of yours is committed" words:"app"`
 	Notify []Ref `toml:"notify" help:"where the address of each receiver of notices is (env:NAME or file:/PATH:NAME): Discord, Slack, or any server that takes JSON; the address is a secret" example:"env:DISCORD_WEBHOOK"`
 }
+
+// TeamCommit is what else a run commits.
+type TeamCommit string
+
+// CommitApp also commits the app's source in its own repository.
+const CommitApp TeamCommit = "app"
 
 // Rules are the clock and the rules of a contest.
 type Rules struct {

@@ -59,17 +59,18 @@ type Edit struct {
 	Kind    Kind   `json:"kind"`
 	Place   string `json:"place"` // a path, a table, the name of a variable or package
 	// Names say what differs there, as in "upstream app: keepalive 16".
-	Names          []string `json:"names,omitempty"`
-	Added, Removed int      // lines
-	Warning        Warning  `json:"warning,omitempty"`
-	Why            string   `json:"why,omitempty"` // of the warning
+	Names   []string `json:"names,omitempty"`
+	Added   int      `json:"lines_added,omitempty"`
+	Removed int      `json:"lines_removed,omitempty"`
+	Warning Warning  `json:"warning,omitempty"`
+	Why     string   `json:"why,omitempty"` // of the warning
 	// Changes are those of apply and tune that touched the place; ByHand is false if
 	// they explain all of it.
 	Changes []iikanji.ChangeID `json:"changes,omitempty"`
 	ByHand  bool               `json:"by_hand"`
 	// Old and New are the digests of a file; "" where there is none.
-	Old string `json:"old,omitempty"`
-	New string `json:"new,omitempty"`
+	Old iikanji.Fingerprint `json:"old,omitempty"`
+	New iikanji.Fingerprint `json:"new,omitempty"`
 }
 
 // A Made is a change of apply or tune that was made or undone since the first state.

@@ -270,3 +270,24 @@ func FuzzMeaning(f *testing.F) {
 		}
 	})
 }
+
+// TestOutlived: tables that are older than a run were not made anew by its initialize, so
+// that an index stays, whatever the schema's file has.
+func TestOutlived(t *testing.T) {
+	base, last, now := newSite(), newSite(), newSite()
+	now.service("db").Tables["isu.t"] = strings.Replace(now.service("db").Tables["isu.t"], "(`id`)", "(`id`),\n  KEY `by_a` (`a`)", 1)
+	warned := func(other time.Time) bool {
+		now.service("db").Created = map[string]time.Time{"isu.t": now.At, "isu.u": other}
+		edits := between(base, now, last.State)
+		if len(edits) != 1 {
+			t.Fatalf("%+v", edits)
+		}
+		return edits[0].Warning == InitializeIt
+	}
+	if warned(last.At.Add(-time.Minute)) {
+		t.Error("a warning, although another table is older than the run")
+	}
+	if !warned(last.At.Add(time.Minute)) {
+		t.Error("no warning, although the run made the other table")
+	}
+}

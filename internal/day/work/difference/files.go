@@ -57,7 +57,7 @@ func (c *comparer) unread(name string) bool {
 
 // file compares one file; the class of one that does not exist is "".
 func (c *comparer) file(old, now state.File) {
-	e := Edit{Kind: Other, Place: now.Path, Old: old.SHA, New: now.SHA}
+	e := Edit{Kind: Other, Place: now.Path, Old: iikanji.Fingerprint(old.SHA), New: iikanji.Fingerprint(now.SHA)}
 	left := iikanji.Fingerprint(now.SHA)
 	if now.Class == "" {
 		left = "absent"

@@ -91,10 +91,11 @@ func (c *comparer) environment(base, s *state.Service) {
 // program compares the program of a service. That of a source that differs is its build.
 func (c *comparer) program(base, s *state.Service) {
 	was, is := base.Program, s.Program
-	if was.SHA == "" || is.SHA == "" || c.built[s.Name] {
+	if was.SHA == "" || is.SHA == "" || c.built[s.Name] || c.explained["program "+is.Path] {
 		return
 	}
-	e := Edit{Kind: Program, Service: s.Name, Place: is.Path, Old: was.SHA, New: is.SHA}
+	c.explain("program " + is.Path) // several services may run it
+	e := Edit{Kind: Program, Service: s.Name, Place: is.Path, Old: iikanji.Fingerprint(was.SHA), New: iikanji.Fingerprint(is.SHA)}
 	switch {
 	case was.Path != is.Path:
 		e.Names = []string{was.Path + " → " + is.Path}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/day/work/state"
@@ -161,7 +162,7 @@ func (c *comparer) undone(e *Edit, s *state.Service, place, table string, added,
 		return
 	}
 	files, made := c.schema(s, table)
-	if len(files) == 0 {
+	if len(files) == 0 || c.outlived(s, place) {
 		return
 	}
 	for _, el := range added {
@@ -176,6 +177,28 @@ func (c *comparer) undone(e *Edit, s *state.Service, place, table string, added,
 			return
 		}
 	}
+}
+
+// outlived reports whether tables of a schema are older than a run that was made since the
+// first state: its initialize did not make them anew. An edit makes a table new, so that
+// others tell it, or the table itself at two earlier runs.
+func (c *comparer) outlived(s *state.Service, place string) bool {
+	if !c.ran {
+		return false
+	}
+	schema, _, _ := strings.Cut(place, ".")
+	for name, at := range s.Created {
+		if strings.HasPrefix(name, schema+".") && name != place && !at.IsZero() && at.Unix() > 0 && at.Before(c.in.Last.At.Add(-time.Second)) {
+			return true
+		}
+	}
+	base, ok1 := c.base.Service(s.Name)
+	last, ok2 := c.last.Service(s.Name)
+	if !ok1 || !ok2 || !c.in.Base.At.Before(c.in.Last.At) {
+		return false
+	}
+	was, is := base.Created[place], last.Created[place]
+	return was.Unix() > 0 && was.Equal(is)
 }
 
 // A madeTable is what the SQL files of a site make of a table.

@@ -215,7 +215,7 @@ func (t *taker) database(in Service, s *state.Service) error {
 		}
 	}
 	s.Variables = vars
-	if s.Tables, err = tables(ctx, in.DB, in.Schema); err != nil {
+	if s.Tables, s.Created, err = tables(ctx, in.DB, in.Schema); err != nil {
 		t.cannot("tables of "+in.Name, err)
 	}
 	return nil
@@ -263,38 +263,40 @@ const maxTables = 2_000
 
 // tables reads the definitions of the tables of a schema; of all schemas that are not the
 // server's own if it is "".
-func tables(ctx context.Context, db *sql.DB, schema string) (map[string]string, error) {
+func tables(ctx context.Context, db *sql.DB, schema string) (all map[string]string, created map[string]time.Time, err error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer conn.Close()
-	rows, err := conn.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
+	rows, err := conn.QueryContext(ctx, `SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(UNIX_TIMESTAMP(CREATE_TIME), 0) FROM information_schema.TABLES WHERE TABLE_TYPE = 'BASE TABLE'
 AND (TABLE_SCHEMA = ? OR ? = '' AND TABLE_SCHEMA NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys', 'iikanji_trial')) ORDER BY 1, 2 LIMIT ?`, schema, schema, maxTables)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer rows.Close()
+	all, created = map[string]string{}, map[string]time.Time{}
 	var names [][2]string
 	for rows.Next() {
 		var name [2]string
-		if err := rows.Scan(&name[0], &name[1]); err != nil {
-			return nil, err
+		var at float64
+		if err := rows.Scan(&name[0], &name[1], &at); err != nil {
+			return nil, nil, err
 		}
+		created[name[0]+"."+name[1]] = time.Unix(int64(at), 0)
 		names = append(names, name)
 	}
 	if err := rows.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	all := map[string]string{}
 	for _, n := range names {
 		text, err := change.TableDefinition(ctx, conn, sqltext.MySQL.Quote(n[0])+"."+sqltext.MySQL.Quote(n[1]))
 		if err != nil {
-			return all, err
+			return all, created, err
 		}
 		all[n[0]+"."+n[1]] = text
 	}
-	return all, nil
+	return all, created, nil
 }
 
 // maxSQLite is how many SQLite files of a service are read: those of tenants are alike.

@@ -143,6 +143,8 @@ type Service struct {
 	// Tables are the definitions of the tables by "schema.table", or by
 	// "FILE:table" in SQLite files.
 	Tables map[string]string `json:"tables,omitempty"`
+	// Created is when the server made each table; every ALTER makes it anew.
+	Created map[string]time.Time `json:"created,omitempty"`
 	// Originals are those of the files that initialize copies over the SQLite files.
 	Originals map[string]string `json:"originals,omitempty"`
 }
@@ -201,7 +203,7 @@ func (s *State) Fingerprinted() error {
 			fmt.Fprintf(sum, "file %q %s %s %q %o %s\n", f.Path, f.Class, f.SHA, f.Target, f.Mode, f.Owner)
 		}
 		for _, svc := range h.Services {
-			svc.Started, svc.Loaded = time.Time{}, time.Time{}
+			svc.Started, svc.Loaded, svc.Created = time.Time{}, time.Time{}, nil
 			svc.Program = Program{Path: svc.Program.Path, SHA: svc.Program.SHA}
 			text, err := json.Marshal(svc)
 			if err != nil {

@@ -279,6 +279,37 @@ func (s *Store) LoadState(run iikanji.RunID) (*state.State, error) {
 	return &st, nil
 }
 
+// SaveAside keeps further data of a run under a name.
+func (s *Store) SaveAside(run iikanji.RunID, name string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("keeping the %s of run %d: %w", name, run, err)
+	}
+	return writeWhole(s.asidePath(run, name), s.enc.EncodeAll(text, nil))
+}
+
+// ReadAside reads them; the error wraps fs.ErrNotExist if there are none.
+func (s *Store) ReadAside(run iikanji.RunID, name string, v any) error {
+	packed, err := os.ReadFile(s.asidePath(run, name))
+	if err != nil {
+		return fmt.Errorf("reading the %s of run %d: %w", name, run, err)
+	}
+	s.mu.Lock()
+	text, err := s.dec.DecodeAll(packed, nil)
+	s.mu.Unlock()
+	if err == nil {
+		err = json.Unmarshal(text, v)
+	}
+	if err != nil {
+		return fmt.Errorf("reading the %s of run %d: %w", name, run, err)
+	}
+	return nil
+}
+
+func (s *Store) asidePath(run iikanji.RunID, name string) string {
+	return filepath.Join(s.dir, "states", fmt.Sprintf("%04d.%s.zst", run, name))
+}
+
 // Runs lists the runs that have a state, ascending.
 func (s *Store) Runs() ([]iikanji.RunID, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, "states"))
