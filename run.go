@@ -49,6 +49,7 @@ type Run struct {
 	Profiles []Profile          `json:"profiles,omitempty"`
 	Notes    []string           `json:"notes,omitempty"`    // messages of the scenario during the run
 	Warnings []string           `json:"warnings,omitempty"` // doubts about the measurement itself
+	Messages []Message          `json:"messages,omitempty"` // of an outside benchmarker, in its order
 	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was requested
 	// Watched is the site's own traffic: no load was sent, and there is no score.
 	Watched bool `json:"watched,omitempty"`
@@ -119,6 +120,12 @@ type PointStat struct {
 type PhaseStat struct {
 	Phase string        `json:"phase"` // boot, initialize, prepare, load, validate
 	Took  time.Duration `json:"took_ns"`
+	// Limit is how long the phase may take, by the rules of a contest; 0 if unknown. Usual
+	// is the median of the runs before Since, the first of those that are all as slow as
+	// this one; 0 if the phase did not become slower.
+	Limit time.Duration `json:"limit_ns,omitempty"`
+	Usual time.Duration `json:"usual_ns,omitempty"`
+	Since RunID         `json:"since,omitempty"`
 }
 
 // A Gauge is a number that the scenario counts to explain its score.
@@ -280,3 +287,43 @@ func (d Disturbance) MarshalText() ([]byte, error) { return []byte(d.String()), 
 func (d *Disturbance) UnmarshalText(b []byte) error {
 	return parseWord(disturbanceWords, b, d, "disturbance")
 }
+
+// A Message is a group of lines of an outside benchmarker that differ in their numbers only.
+type Message struct {
+	Text  string  `json:"text"` // the first line, without its time
+	Means Meaning `json:"means"`
+	Count int64   `json:"count"`
+	// First and Last are the times of the first and the last of the lines, from the first
+	// line of the output that has a time; 0 where lines have none.
+	First time.Duration `json:"first_ns,omitempty"`
+	Last  time.Duration `json:"last_ns,omitempty"`
+	Route string        `json:"route,omitempty"` // that the lines name, as in "GET /api/trend"
+	// Value and Limit are the numbers of the last line that has both meanings: errors and how
+	// many fail the run, or seconds of initialize and how many it may take. 0 if not named.
+	Value float64 `json:"value,omitempty"`
+	Limit float64 `json:"limit,omitempty"`
+}
+
+// A Meaning is what a line of a benchmarker says of the run.
+type Meaning uint8
+
+const (
+	MeansNothing  Meaning = iota // nothing that a rule uses
+	MeansNoGrowth                // the load did not grow when it could have
+	MeansGrowth                  // the load grew
+	MeansTimeout                 // a request had no answer in time
+	MeansStale                   // an answer was older than allowed
+	MeansWrong                   // an answer had the wrong content
+	MeansError                   // an answer with an error, or a connection that broke
+	MeansMargin                  // how many errors there are, and how many fail the run
+	MeansInit                    // initialize: how long it took, or that it failed
+	MeansFailed                  // the run failed
+)
+
+var meaningWords = []string{"nothing", "no-growth", "growth", "timeout", "stale", "wrong", "error", "margin", "initialize", "failed"}
+
+func (m Meaning) String() string               { return wordOf(meaningWords, m) }
+func (m Meaning) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText accepts the words that String prints.
+func (m *Meaning) UnmarshalText(b []byte) error { return parseWord(meaningWords, b, m, "meaning") }

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/loader"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/site/arenasite"
 	"github.com/iikanji/iikanji/internal/site/livesite"
@@ -112,7 +113,7 @@ const quietTime = 5 * time.Second
 func (r *benchRun) benchmarkerOf(s *livesite.Subject, h *history.History) field.Loader {
 	s.Journal(h)
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
-		Past: func() ([]float64, int, error) { return pastScores(h) }, Prepare: s.Prepare()}
+		Past: func() ([]float64, int, error) { return pastScores(h) }, Inits: func() ([]loader.Initialized, error) { return pastInits(h) }, Prepare: s.Prepare()}
 	if r.Manual {
 		return &loader.Manual{Command: c, In: r.e.Stdin, Ask: r.e.Stderr, Quiet: quietTime}
 	}
@@ -140,4 +141,24 @@ func pastScores(h *history.History) (scores []float64, runs int, err error) {
 		}
 	}
 	return scores, runs, nil
+}
+
+// pastInits are the times of initialize of the runs of a history, the oldest first.
+func pastInits(h *history.History) (out []loader.Initialized, err error) {
+	ids, err := h.Runs()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		run, err := h.LoadRun(id)
+		if err != nil {
+			continue // as in pastScores
+		}
+		for _, p := range run.Phases {
+			if p.Phase == string(scenario.Initialize) && p.Took > 0 {
+				out = append(out, loader.Initialized{Run: id, Took: p.Took})
+			}
+		}
+	}
+	return out, nil
 }

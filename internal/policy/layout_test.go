@@ -51,7 +51,7 @@ var layout = map[string][]string{
 	"internal/cause/cache":                     {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
-	"internal/cause/measurement":               {"words", "internal/cause"},
+	"internal/cause/measurement":               {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
 	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact", "internal/lang/catalog"}, // findings of an observation
@@ -72,7 +72,7 @@ var layout = map[string][]string{
 	"internal/show/export":                     {"words", "internal/machine/host", "internal/change/history", "internal/change", "internal/show/plain", "internal/show/redact"},
 	"internal/proof/propose":                   {"words", "internal/change", "internal/show/plain", "internal/show/redact", "internal/site/fact"},                                                                                                  // describes the acts that kinds of change declare
 	"internal/contest/stack":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/contest/arena", "internal/machine/freeport", "internal/machine/process", "internal/lang/sqltext", "internal/show/plain"}, // see docs/adr/0001
-	"internal/load/field":                      {"words", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline", "internal/site/fact", "internal/lang/sqltext"},
+	"internal/load/field":                      {"words", "internal/lang/constants", "internal/cause/diagnose", "internal/load", "internal/logs/accesslog", "internal/load/scenario", "internal/load/bench", "internal/change/history", "internal/machine/host", "internal/machine/hoststat", "internal/change", "internal/site/facts", "internal/proof/judge", "internal/site/observe", "internal/rewrite/gosource", "internal/site/goprofile", "internal/proof/answers", "internal/show/timeline", "internal/site/fact", "internal/lang/sqltext"},
 	"internal/lang/goapp":                      {"internal/lang/settings"}, // the one typed view of a Go app
 	"internal/lang/sqltext":                    {},                         // SQL by its tokens
 	"internal/site/fact":                       {"words", "internal/lang/catalog", "internal/lang/nginx"},
@@ -89,7 +89,7 @@ var layout = map[string][]string{
 	"internal/site/discover":                   {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/goapp", "internal/lang/settings"},
 	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                                                   // where an app connects to its database, by its settings: no I/O
 	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/show/plain"}, // a site that runs already as a Subject
-	"internal/load/loader":                     {"words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                                                                             // an outside benchmarker as a Loader
+	"internal/load/loader":                     {"words", "internal/day/words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                                                       // an outside benchmarker as a Loader
 	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/site/livesite"},
 	"internal/site/targettest":                 {}, // a small foreign site for tests
 	"internal/show/report":                     {"words", "internal/show/plain", "internal/lang/catalog", "internal/site/fact"},
@@ -121,7 +121,9 @@ var layout = map[string][]string{
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
 	"internal/day/turn":                        {"internal/machine/host"}, // whose turn it is to measure and to change a site
 	"arenas/all":                               {"arenas/*"},
-	"packaging":                                {}, // make dist: a program that nothing imports
+	"internal/day/words":                       {"words"}, // pure: what a benchmarker prints
+	"internal/lang/constants":                  {},        // pure: numbers of a source that limit something
+	"packaging":                                {},        // make dist: a program that nothing imports
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},

@@ -10,5 +10,10 @@ func Rules() []cause.Rule {
 		generatorLimit,
 		runTooShort,
 		blindSensor,
+		loadDidNotGrow,
+		timeouts,
+		errorMargin,
+		unusedMachine,
+		slowInitialize,
 	}
 }

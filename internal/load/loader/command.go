@@ -33,7 +33,9 @@ type Command struct {
 	// Past are the scores of earlier runs that passed, and the number of all
 	// earlier runs; nil for none.
 	Past func() (scores []float64, runs int, err error)
-	Now  func() time.Time
+	// Inits are the times of initialize of earlier runs, the oldest first; nil for none.
+	Inits func() ([]Initialized, error)
+	Now   func() time.Time
 }
 
 var _ field.Loader = (*Command)(nil)
@@ -76,7 +78,9 @@ func (c *Command) Load(ctx context.Context, l field.Load) (*iikanji.Run, error) 
 		return nil, err
 	}
 	c.judge(run, ended)
+	c.heard(run, ended.output)
 	c.took(run, p, ended)
+	c.initialized(run)
 	if run.Outcome == iikanji.Passed {
 		run.Warnings = append(run.Warnings, doubts(append(scores, run.Score))...)
 	}

@@ -53,6 +53,7 @@ func (m *Manual) Load(ctx context.Context, l field.Load) (*iikanji.Run, error) {
 	e := &ending{took: m.Now().Sub(run.Began)}
 	m.typed(run, line)
 	m.took(run, p, e)
+	m.initialized(run)
 	if run.Outcome == iikanji.Passed {
 		run.Warnings = append(run.Warnings, doubts(append(scores, run.Score))...)
 	}

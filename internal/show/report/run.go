@@ -18,6 +18,7 @@ func RunText(w io.Writer, r *iikanji.Run, cols int) error {
 	p.points(r)
 	p.steps(r)
 	p.faults(r)
+	p.messages(r)
 	p.usage(r)
 	p.doubts(r)
 	return p.err
@@ -105,6 +106,30 @@ func (p *page) steps(r *iikanji.Run) {
 			Duration(s.P50), Duration(s.P90), Duration(s.P99), Duration(s.Max)})
 	}
 	p.titled("Requests by step", t)
+}
+
+// shownMessages is how many messages of a benchmarker are shown; --json has all.
+const shownMessages = 8
+
+// messages shows what an outside benchmarker said that means something.
+func (p *page) messages(r *iikanji.Run) {
+	var said []iikanji.Message
+	for _, m := range r.Messages {
+		if m.Means != iikanji.MeansNothing {
+			said = append(said, m)
+		}
+	}
+	if len(said) == 0 {
+		return
+	}
+	t := &Table{Columns: []Column{{Name: "meaning", Left: true}, {Name: "count"}, {Name: "words", Left: true, Shrink: true}}}
+	for _, m := range said[:min(len(said), shownMessages)] {
+		t.Rows = append(t.Rows, []string{m.Means.String(), Count(m.Count), m.Text})
+	}
+	p.titled("The benchmarker's words", t)
+	if more := len(said) - shownMessages; more > 0 {
+		p.line("  … and %d more kinds (--json shows all)", more)
+	}
 }
 
 // shownFaults is how many groups of faults are shown; --json has all.

@@ -116,3 +116,13 @@ func (u *QueryCacheUse) Add(o QueryCacheUse) {
 
 // Asked is how often the database was asked.
 func (u QueryCacheUse) Asked() int64 { return u.Misses + u.Doubts }
+
+// A Constant is a number in the source of an app, in any language, whose name says that it
+// limits something.
+type Constant struct {
+	File  string `json:"file"` // relative to the source folder, with slashes
+	Line  int    `json:"line"`
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	Text  string `json:"text"` // the line
+}

@@ -50,6 +50,7 @@ const (
 	TopicHot        Topic[HotFunction]   = "hot"         // Key the function; Moves
 	TopicSends      Topic[SentStatement] = "sends"       // Key as in "main.go:12"
 	TopicQueryCache Topic[QueryCache]    = "query_cache" // Key ""; Moves
+	TopicConstant   Topic[Constant]      = "constant"    // Key as in "main.go:12"
 )
 
 // Topics of facts about processes and sockets. Target is the service.
@@ -97,7 +98,7 @@ type typed interface {
 // typedTopics are all topics.
 func typedTopics() []typed {
 	return []typed{TopicTable, TopicSize, TopicDialect, TopicVariable, TopicStatus, TopicPlan, TopicSelectivity, TopicFileGroup, TopicValue,
-		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache,
+		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache, TopicConstant,
 		TopicLimit, TopicProcess, TopicSysctl, TopicListen, TopicConnection, TopicVolume, TopicCacheCounter, TopicCacheSetting,
 		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset,
 		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers}

@@ -115,7 +115,16 @@ type Bench struct {
 	RunsLeft   int               `toml:"runs_left" help:"of a portal: number of runs that it still allows, counted from the moment when iikanji first reads this number; 0 for no limit"`
 	LeastGap   Duration          `toml:"least_gap" help:"of a portal: least time between the end of a run and the next press" example:"60s"`
 	Reset      Reset             `toml:"reset" help:"what happens before each run"`
+	Within     Duration          `toml:"initialize_within" help:"how long initialize may take by the rules; default: the limit that the benchmarker prints" example:"30s"`
 	Env        map[string]string `toml:"env" help:"further environment of the command"`
+	Messages   []Message         `toml:"message" help:"what lines of the benchmarker's output mean, before the table of usual words; one table per sort of line"`
+}
+
+// A Message is what lines of the benchmarker's output mean.
+type Message struct {
+	Match string          `toml:"match" help:"expression that matches the lines, without their time; its groups named route, value and limit are the request, the number and its limit of the line" example:"crowd level stays at (?P<value>[0-9]+)" need:"yes"`
+	Means iikanji.Meaning `toml:"means" help:"what they mean: no-growth (the load did not grow when it could have), growth, timeout, stale (an answer older than allowed), wrong (an answer with the wrong content), error (status or connection), margin (how many errors there are, and how many fail the run), initialize, failed, or nothing; default: nothing" words:"no-growth,growth,timeout,stale,wrong,error,margin,initialize,failed,nothing"`
+	Route string          `toml:"route" help:"request that they are about; default: the one that the line names" example:"GET /api/trend"`
 }
 
 // A Reset prepares the site's data before each run.

@@ -124,6 +124,14 @@ func (c *checker) bench(b *Bench) {
 	if b.RunsLeft < 0 {
 		c.at("bench.runs_left", "0 means no limit", "runs_left is %d", b.RunsLeft)
 	}
+	for i, m := range b.Messages {
+		path := "bench.message." + strconv.Itoa(i+1) + ".match"
+		if _, err := regexp.Compile(m.Match); err != nil {
+			c.at(path, "", "match: %v", err)
+		} else if m.Match == "" {
+			c.at(path, `write match = "the words of the line"`, "match of a [[bench.message]] is not given")
+		}
+	}
 	if b.LoadEnds != "" && b.LoadBegins == "" {
 		c.at("bench.load_ends", "give load_begins too", "load_ends is given without load_begins")
 	}
