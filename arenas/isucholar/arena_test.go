@@ -1,6 +1,7 @@
 package isucholar
 
 import (
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -19,5 +20,15 @@ const faultClock = 10
 func TestArena(t *testing.T) {
 	tier.Slow(t)
 	arenatest.Suite(t, "isucholar", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease,
-		Faults: faults, OnStack: OnStack})
+		Faults: faults, OnStack: OnStack, Model: perfect})
+}
+
+// perfect starts a perfect app.
+func perfect(data string) (url string, stop func(), err error) {
+	d, err := readDataset(data)
+	if err != nil {
+		return "", nil, err
+	}
+	server := httptest.NewServer((&perfectApp{data: d}).routes())
+	return server.URL, server.Close, nil
 }

@@ -2,10 +2,10 @@ package isucholar
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena/kit/parallel"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/prechecks"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
@@ -15,18 +15,7 @@ const checksTimeout = 90 * time.Second
 // Prepare initializes the target, checks its answers, and initializes it again.
 func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	ct.begin(s)
-	s.Phase(scenario.Initialize)
-	if err := ct.initialize(ctx); err != nil {
-		return err
-	}
-	s.Phase(scenario.Prepare)
-	limited, cancel := context.WithTimeout(ctx, checksTimeout)
-	defer cancel()
-	err := ct.check(limited)
-	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return scenario.Wrong(nil, "checks-timeout", "the checks did not end within %v", checksTimeout)
-	}
-	if err != nil {
+	if err := prechecks.Run(ctx, s, checksTimeout, ct.initialize, ct.check); err != nil {
 		return err
 	}
 	ct.begin(s)

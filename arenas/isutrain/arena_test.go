@@ -28,5 +28,16 @@ const faultClock = 10
 
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "isutrain", arenatest.Opt{Load: 6 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
+	arenatest.Suite(t, "isutrain", arenatest.Opt{Load: 6 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults,
+		Model: perfect})
+}
+
+// perfect starts a perfect app with its payment service.
+func perfect(data string) (url string, stop func(), err error) {
+	l, err := readLine(data)
+	if err != nil {
+		return "", nil, err
+	}
+	app, pay := (&perfectApp{line: l, days: leastDays}).serve()
+	return app.URL, func() { app.Close(); pay.Close() }, nil
 }

@@ -7,18 +7,14 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/prechecks"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Prepare initializes the target, checks its answers, and initializes it again.
 func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	ct.s = s
-	s.Phase(scenario.Initialize)
-	if err := ct.initialize(ctx); err != nil {
-		return err
-	}
-	s.Phase(scenario.Prepare)
-	if err := ct.check(ctx); err != nil {
+	if err := prechecks.Run(ctx, s, 0, ct.initialize, ct.check); err != nil { // each page has a limit
 		return err
 	}
 	s.Phase(scenario.Initialize)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/prechecks"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
@@ -21,18 +22,13 @@ const verifyTime = 10 * time.Second
 // Prepare initializes the target and verifies its answers.
 func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	ct.s, ct.world = s, newWorld(ct.data, chairConditions(), estateConditions())
-	s.Phase(scenario.Initialize) // set first, so that a run whose initialize fails names this phase
-	if err := ct.initialize(ctx); err != nil {
-		return err
-	}
-	s.Phase(scenario.Prepare)
-	ctx, cancel := context.WithTimeout(ctx, verifyTime)
-	defer cancel()
-	return inTurn(
-		func() error { return ct.verifyAnswers(ctx) },
-		func() error { return ct.verifyPosts(ctx) },
-		func() error { return ct.verifyPurchase(ctx) },
-	)
+	return prechecks.Run(ctx, s, verifyTime, ct.initialize, func(ctx context.Context) error {
+		return inTurn(
+			func() error { return ct.verifyAnswers(ctx) },
+			func() error { return ct.verifyPosts(ctx) },
+			func() error { return ct.verifyPurchase(ctx) },
+		)
+	})
 }
 
 // initialize calls the target's POST /initialize.

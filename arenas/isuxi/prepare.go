@@ -2,27 +2,16 @@ package isuxi
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/prechecks"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // Prepare initializes the target and checks its answers with users 0, 1 and 2 of the set.
 func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	ct.begin(s)
-	s.Phase(scenario.Initialize)
-	if err := ct.initialize(ctx); err != nil {
-		return err
-	}
-	s.Phase(scenario.Prepare)
-	limited, cancel := context.WithTimeout(ctx, checksTimeout)
-	defer cancel()
-	err := ct.check(limited)
-	if err != nil && ctx.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-		return scenario.Wrong(nil, "checks-timeout", "the checks did not end within %v", checksTimeout)
-	}
-	return err
+	return prechecks.Run(ctx, s, checksTimeout, ct.initialize, ct.check)
 }
 
 // initialize calls GET /initialize.

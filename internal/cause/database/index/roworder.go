@@ -58,7 +58,7 @@ func (blk *Block) unequal() bool {
 		}
 	}
 	for _, p := range blk.Predicates {
-		if p.Kind == PredEq {
+		if p.Kind == PredEq && p.equals() {
 			named[p.Col] = true
 		}
 	}
@@ -131,7 +131,13 @@ func (blk *Block) mayUse(r int, x *Index) bool {
 func (blk *Block) givesAll(r int, x *Index) bool {
 	return x.Kind == "btree" && !slices.ContainsFunc(x.Cols[:x.own], func(col string) bool {
 		return !slices.ContainsFunc(blk.Predicates, func(p Predicate) bool {
-			return p.Ref == r && p.Col == col && (p.Kind == PredEq || p.Kind == PredNull)
+			return p.Ref == r && p.Col == col && p.equals()
 		})
 	})
+}
+
+// equals reports whether a predicate gives its column one value in every execution. An IN
+// with one constant may have more the next time: all have one fingerprint.
+func (p Predicate) equals() bool {
+	return (p.Kind == PredEq || p.Kind == PredNull) && p.N == 0
 }

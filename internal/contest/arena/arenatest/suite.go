@@ -2,6 +2,7 @@ package arenatest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -35,6 +36,10 @@ type Opt struct {
 	// that compare the offered work, which no answer changes.
 	Ease   []Edit
 	Faults []Fault
+	// Model starts an app in memory that gives the answers of the arena's app, on the data of
+	// the benchmarker in a folder. Faults with hooks are then planted into such apps, several
+	// at once, and only those with edits into the app on its servers. It may be nil.
+	Model func(data string) (url string, stop func(), err error)
 	// Further tests use the untouched app at a URL, and the folder of the
 	// benchmarker's data. It may be nil.
 	Further func(t *testing.T, url, data string)
@@ -132,20 +137,26 @@ type test struct {
 func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 	t.Helper()
 	s.settle(t)
+	return s.runBehind(t, s.proxy, o)
+}
+
+// runBehind runs the benchmarker against the app behind a proxy.
+func (s *suite) runBehind(t *testing.T, proxy *Proxy, o test) *iikanji.Run {
+	t.Helper()
 	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
-		Addresses: []string{strings.TrimPrefix(s.direct(), "http://")}})
+		Addresses: []string{strings.TrimPrefix(proxy.target, "http://")}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), o.load+2*time.Minute)
 	defer cancel()
-	if err := s.proxy.Quiet(ctx); err != nil {
+	if err := proxy.Quiet(ctx); err != nil {
 		t.Fatal(err)
 	}
-	s.proxy.SetPhase(scenario.Prepare)
+	proxy.SetPhase(scenario.Prepare)
 	if o.load > 0 {
-		end := sync.OnceFunc(func() { s.proxy.CountDown(afterFault, cancel) })
-		w := &watched{Scenario: sc, proxy: s.proxy, until: o.until, end: end}
+		end := sync.OnceFunc(func() { proxy.CountDown(afterFault, cancel) })
+		w := &watched{Scenario: sc, proxy: proxy, until: o.until, end: end}
 		if o.untilWork {
 			w.worked = cancel
 		}
@@ -239,27 +250,49 @@ const (
 // sent or not answered were not checked.
 const voidTries = 4
 
-// faults plants one fault after another and prints what caught each.
+// faults plants one fault after another, or several at once into models, and prints what
+// caught each.
 func (s *suite) faults(t *testing.T) {
-	var table strings.Builder
+	caught := make([]string, len(s.opt.Faults))
+	t.Run("in memory", func(t *testing.T) {
+		for i := range s.opt.Faults {
+			if p := &s.opt.Faults[i]; s.inMemory(p) {
+				t.Run("fault: "+p.Name, func(t *testing.T) {
+					t.Parallel()
+					caught[i] = s.catch(t, p)
+				})
+			}
+		}
+	})
 	for i := range s.opt.Faults {
-		p := &s.opt.Faults[i]
-		caught := "not caught"
-		t.Run("fault: "+p.Name, func(t *testing.T) {
-			var wrong []string
-			for range voidTries {
-				run := s.plant(t, p)
-				if caught, wrong = p.verdict(run); len(wrong) == 0 || run.Outcome != iikanji.Void && !p.late(run) {
-					break // a void run proves neither that a check fails nor that it cannot
-				}
-			}
-			if len(wrong) > 0 {
-				t.Error(strings.Join(wrong, "\n"))
-			}
-		})
-		fmt.Fprintf(&table, "\n  %-44s %s", p.Name, caught)
+		if p := &s.opt.Faults[i]; !s.inMemory(p) {
+			t.Run("fault: "+p.Name, func(t *testing.T) { caught[i] = s.catch(t, p) })
+		}
+	}
+	var table strings.Builder
+	for i, p := range s.opt.Faults {
+		fmt.Fprintf(&table, "\n  %-44s %s", p.Name, cmp.Or(caught[i], "not caught"))
 	}
 	t.Logf("%d planted faults and what caught each:%s", len(s.opt.Faults), table.String())
+}
+
+// inMemory reports whether a fault is planted into an app in memory.
+func (s *suite) inMemory(p *Fault) bool { return s.opt.Model != nil && p.Spoil != nil }
+
+// catch plants a fault until a run proves something, and returns what caught it.
+func (s *suite) catch(t *testing.T, p *Fault) (caught string) {
+	t.Helper()
+	var wrong []string
+	for range voidTries {
+		run := s.plant(t, p)
+		if caught, wrong = p.verdict(run); len(wrong) == 0 || run.Outcome != iikanji.Void && !p.late(run) {
+			break // a void run proves neither that a check fails nor that it cannot
+		}
+	}
+	if len(wrong) > 0 {
+		t.Error(strings.Join(wrong, "\n"))
+	}
+	return caught
 }
 
 // plant runs the benchmarker against a planted fault.
@@ -268,10 +301,14 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 	if (p.Spoil == nil) == (len(p.Edits) == 0) {
 		t.Fatal("BUG: a fault needs either a hook or edits")
 	}
-	o := test{url: s.proxy.URL(), seed: 1, clock: s.opt.Clock, set: p.Set}
+	o := test{seed: 1, clock: s.opt.Clock, set: p.Set}
 	if p.UnderLoad {
 		o.load, o.until = faultDeadline, func(f *iikanji.Fault) bool { return anyMatches(p.Want, f) }
 	}
+	if s.inMemory(p) {
+		return s.plantInMemory(t, p, o)
+	}
+	o.url = s.proxy.URL()
 	if p.Spoil != nil {
 		s.proxy.Spoil(p.Spoil())
 		defer s.proxy.Spoil(nil)
@@ -279,6 +316,24 @@ func (s *suite) plant(t *testing.T, p *Fault) *iikanji.Run {
 		defer s.edit(t, p.Edits)()
 	}
 	return s.run(t, o)
+}
+
+// plantInMemory runs the benchmarker against a model of its own with a fault.
+func (s *suite) plantInMemory(t *testing.T, p *Fault, o test) *iikanji.Run {
+	t.Helper()
+	url, stop, err := s.opt.Model(s.stack.Data())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	proxy, err := NewProxy(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer proxy.Close()
+	proxy.Spoil(p.Spoil())
+	o.url = proxy.URL()
+	return s.runBehind(t, proxy, o)
 }
 
 // edit breaks the app's source and returns a function that restores it. The
