@@ -184,7 +184,7 @@ func (c *applyCmd) print(e *env, p *plannedRemedy) error {
 		out.line("nothing to change for %s: %s", p.name(), report.Clean(p.Why))
 		return out.err
 	}
-	p.write(out)
+	p.write(out, p.Diff)
 	undo := fmt.Sprintf("iikanji revert %s %d%s", c.Target, p.Change.ID, c.flags())
 	switch {
 	case c.DryRun:

@@ -64,10 +64,8 @@ func lintFlags(args []string) []string {
 
 // Run runs the command.
 func (c *lintCmd) Run(ctx context.Context, e *env) error {
-	patterns := c.Patterns
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
-	}
+	c.enter()
+	patterns := c.patterns()
 	f, err := c.schema()
 	if err != nil {
 		return err
@@ -83,6 +81,9 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 	for _, p := range res.Problems {
 		fmt.Fprintf(e.Stderr, "iikanji: %s is not analysed: %s\n", p.Package, p.Text)
 	}
+	if len(res.Files) == 0 { // that nothing was found would be no answer
+		return hinted(fmt.Errorf("no package of %s was analysed", strings.Join(patterns, " ")), "go vet "+strings.Join(patterns, " ")+" tells what is wrong with them")
+	}
 	switch {
 	case c.JSON:
 		return writeJSON(e.Stdout, res)
@@ -97,6 +98,39 @@ func (c *lintCmd) Run(ctx context.Context, e *env) error {
 		return &exitError{Status: exitChecks}
 	}
 	return out.err
+}
+
+// enter makes the only pattern the folder of the module if it is the folder of another one.
+func (c *lintCmd) enter() {
+	if len(c.Patterns) != 1 {
+		return
+	}
+	folder := strings.TrimSuffix(strings.TrimSuffix(c.Patterns[0], "..."), "/")
+	if !filepath.IsAbs(folder) {
+		folder = filepath.Join(c.Dir, folder)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil && filepath.Clean(folder) != filepath.Clean(c.Dir) {
+		c.Dir, c.Patterns = folder, nil
+	}
+}
+
+// patterns are the packages to analyse: ./... without any. A folder of the module may be
+// written without ./, which the go command would take for a package of the library.
+func (c *lintCmd) patterns() []string {
+	if len(c.Patterns) == 0 {
+		return []string{"./..."}
+	}
+	out := slices.Clone(c.Patterns)
+	for i, p := range out {
+		folder, _ := strings.CutSuffix(p, "...")
+		if filepath.IsAbs(p) || strings.HasPrefix(p, ".") || folder == "" {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(c.Dir, filepath.FromSlash(folder))); err == nil && info.IsDir() {
+			out[i] = "./" + p
+		}
+	}
+	return out
 }
 
 // advice is what to do, with the promise that the fix weakens.

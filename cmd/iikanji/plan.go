@@ -28,6 +28,7 @@ type planCmd struct {
 	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
 	Kind []string `help:"Plan only changes of this kind." placeholder:"KIND"`
 	File string   `help:"Plan the remedies of this JSON file instead; - is standard input." placeholder:"FILE"`
+	Full bool     `help:"Show new files whole, and a diff again that an earlier remedy has."`
 	JSON bool     `help:"Print one JSON document."`
 	placeFlags
 }
@@ -36,8 +37,10 @@ type planCmd struct {
 func (planCmd) Help() string {
 	return `Plans the remedies of the findings of iikanji diagnose. For each remedy it shows
 the diff of files, statements and restarts, the risk and the promises that it
-weakens, or the reason why it cannot be planned. The target is brought up,
-read, and taken down again. Nothing is changed.
+weakens, or the reason why it cannot be planned. Of a long new file it shows the name
+and the size, and of a diff that was shown already the remedy that has it, unless
+--full asks for all. The target is brought up, read, and taken down again. Nothing is
+changed.
 
 A file of remedies is a JSON list of objects like
   {"kind": "ddl", "target": "database", "says": "find posts by user",
@@ -89,7 +92,7 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 	if c.JSON {
 		return writeJSON(e.Stdout, o)
 	}
-	return o.write(e, a.Name)
+	return o.write(e, a.Name, c.Full)
 }
 
 // options returns the remedies of the file or of the run that the flags name.
@@ -334,7 +337,7 @@ func (p *plannedRemedy) lasting(ctx context.Context, site *change.Site) (*iikanj
 }
 
 // write shows the planned remedies, then the others.
-func (o *remedyList) write(e *env, arena string) error {
+func (o *remedyList) write(e *env, arena string, full bool) error {
 	var planned, unplanned []*plannedRemedy
 	for i := range o.Plans {
 		if o.Plans[i].Change != nil {
@@ -349,9 +352,20 @@ func (o *remedyList) write(e *env, arena string) error {
 		from = fmt.Sprintf(" for the findings of run %d", o.Run)
 	}
 	out.line("%d of %s%s can be planned; nothing was changed", len(planned), report.Number(len(o.Plans), "remedy"), from)
+	shown := map[string]string{}
 	for _, p := range planned {
 		out.line("")
-		p.write(out)
+		if full {
+			p.write(out, p.Diff)
+			continue
+		}
+		first, again := shown[p.Diff]
+		if again {
+			p.write(out, "# the same change as "+first+"\n")
+			continue
+		}
+		shown[p.Diff] = p.label()
+		p.write(out, shortened(p.Diff))
 	}
 	if len(unplanned) > 0 {
 		out.line("\nnot planned:")
@@ -365,8 +379,45 @@ func (o *remedyList) write(e *env, arena string) error {
 	return out.err
 }
 
+// maxNewLines is the number of lines up to which a new file is shown whole.
+const maxNewLines = 40
+
+// shortened is a diff with a line in place of each long new file: its name, lines and bytes.
+func shortened(text string) string {
+	const header = "--- /dev/null\n+++ b"
+	var out strings.Builder
+	for text != "" {
+		i := strings.Index(text, header)
+		if i < 0 || i > 0 && text[i-1] != '\n' {
+			break
+		}
+		out.WriteString(text[:i])
+		rest := text[i+len(header):]
+		end := len(rest)
+		for _, next := range []string{"\n--- ", "\n# "} { // the lines of a new file begin with +
+			if j := strings.Index(rest, next); j >= 0 {
+				end = min(end, j+1)
+			}
+		}
+		name, body, _ := strings.Cut(rest[:end], "\n")
+		lines, size := 0, 0
+		for line := range strings.Lines(body) {
+			if content, added := strings.CutPrefix(line, "+"); added {
+				lines, size = lines+1, size+len(content)
+			}
+		}
+		if lines > maxNewLines {
+			fmt.Fprintf(&out, "# new file %s: %d lines, %s; --full shows it\n", name, lines, iikanji.Bytes(size))
+		} else {
+			out.WriteString(text[i : i+len(header)+end])
+		}
+		text = rest[end:]
+	}
+	return out.String() + text
+}
+
 // write shows a plan: its claim, its risk, its expected gain, the diff.
-func (p *plannedRemedy) write(out *output) {
+func (p *plannedRemedy) write(out *output, text string) {
 	out.line("%s %s", p.label(), report.Clean(p.Change.Says))
 	about := fmt.Sprintf("  %s on %s; risk: %s", p.Change.Kind, report.Clean(p.Change.Target), riskSays[p.Change.Risk])
 	if len(p.Change.Weakens) > 0 {
@@ -385,7 +436,7 @@ func (p *plannedRemedy) write(out *output) {
 	if p.Gain != nil && p.Gain.Hi > 0 {
 		out.line("  for %s: %.1f to %.1f s of a run", report.Clean(report.Shorten(p.Where, 50)), p.Gain.Lo, p.Gain.Hi)
 	}
-	out.diff(p.Diff)
+	out.diff(text)
 }
 
 func (p *plannedRemedy) label() string {

@@ -218,6 +218,8 @@ func (k *knobs) call(c *ast.CallExpr) {
 			kind := t.kind
 			if kind == pause && k.polls(c) {
 				kind = pollPause
+			} else if kind == pause && k.x.startsUp(c) {
+				return
 			}
 			k.add(c.Args[t.arg], kind, t.what, t.how)
 			return

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/lang/goapp"
@@ -59,6 +61,9 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if len(use.Blockers) > 0 {
 		return &UnsafeError{use.Blockers[0]}
 	}
+	if err := onlyServed(ctx, use, dir, s.Services[t.service].Package); err != nil {
+		return err
+	}
 	if use.Opens == 0 {
 		return fmt.Errorf("adding a query cache: %w", errNoPlace)
 	}
@@ -95,6 +100,29 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if err != nil {
 		return fmt.Errorf("adding a query cache: %w", err)
 	}
+	return nil
+}
+
+// onlyServed leaves out the edits of packages that the served program does not import, as
+// those of a program that fills the database.
+func onlyServed(ctx context.Context, use *rewrite.CacheSource, dir, program string) error {
+	pkgs, err := goapp.Imports(ctx, dir, "./"+program)
+	if err != nil {
+		return fmt.Errorf("reading the packages of the program: %w", err)
+	}
+	served := map[string]bool{}
+	packages.Visit(pkgs, nil, func(p *packages.Package) {
+		for _, name := range p.GoFiles {
+			served[name] = true
+		}
+	})
+	if len(served) == 0 {
+		return fmt.Errorf("reading the packages of the program: %q has no Go files", program)
+	}
+	for i := range use.Fixes {
+		use.Fixes[i].Edits = slices.DeleteFunc(use.Fixes[i].Edits, func(e goapp.Edit) bool { return !served[e.File] })
+	}
+	use.Fixes = slices.DeleteFunc(use.Fixes, func(f goapp.Fix) bool { return len(f.Edits) == 0 })
 	return nil
 }
 

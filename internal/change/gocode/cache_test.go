@@ -83,6 +83,28 @@ type cachedApp struct {
 	db *sql.DB
 }
 
+// fillMain is another program of the module, which fills the database: it is no part of
+// what is served.
+const fillMain = `package main
+
+import (
+	"database/sql"
+	"os"
+
+	_ "github.com/go-sql-driver/mysql"
+)
+
+func main() {
+	db, err := sql.Open("mysql", os.Getenv("DSN"))
+	if err != nil {
+		panic(err)
+	}
+	if _, err := db.Exec("INSERT INTO member (id, n) VALUES (9, 0)"); err != nil {
+		panic(err)
+	}
+}
+`
+
 func newCachedApp(t *testing.T) cachedApp {
 	t.Helper()
 	server, err := factstest.Start(t.Context(), "")
@@ -100,7 +122,7 @@ func newCachedApp(t *testing.T) cachedApp {
 	}
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
-	files := map[string]string{"main.go": cachedMain}
+	files := map[string]string{"main.go": cachedMain, "fill/main.go": fillMain}
 	for _, name := range []string{"go.mod", "go.sum"} { // of an app whose modules are in the module cache
 		body, err := os.ReadFile(filepath.Join("../../rewrite/testdata/apps/chi", name+".txt"))
 		if err != nil {
@@ -160,6 +182,9 @@ func TestCache(t *testing.T) {
 	asked("1 1 1 0 true", 4) // State has asked once
 	site := a.site()
 	c, ex := applyCache(t, site, a.Dir)
+	if slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return strings.Contains(op.Location(), "/fill/") }) {
+		t.Error("a program that is not served is changed, too")
+	}
 	asked("1 1 1 0 true", 2) // two of four answers come from memory
 	asked("0 0 0 1 true", 2) // initialize has emptied it
 	if _, err := change.Plan(t.Context(), site, cacheRemedy); !errors.Is(err, change.ErrNothing) {

@@ -1,4 +1,4 @@
-package still
+package main
 
 import (
 	"database/sql"
@@ -94,4 +94,22 @@ func Chance(names []string) bool {
 // A map with room for a number of keys.
 func Room() map[string]int {
 	return make(map[string]int, 100)
+}
+
+// The database is waited for when the program starts, and no request waits.
+func Connect(dsn string) (db *sql.DB, err error) {
+	for i := 0; i < 60; i++ {
+		if db, err = sql.Open("mysql", dsn); err == nil {
+			return db, nil
+		}
+		time.Sleep(time.Second)
+	}
+	return nil, err
+}
+
+func main() {
+	if _, err := Connect("app"); err != nil {
+		panic(err)
+	}
+	time.Sleep(10 * time.Millisecond)
 }
