@@ -27,7 +27,7 @@ export GOFLAGS += -trimpath
 # time. The tests start hundreds of them.
 export GORACE = atexit_sleep_ms=10
 
-.PHONY: demo build dist install bench quick check soak lint audit test test-race test-load fuzz fuzz-grow setup setup-check clean
+.PHONY: demo build dist install bench corpus quick check soak lint audit test test-race test-load fuzz fuzz-grow setup setup-check clean
 
 build:
 	go build -o bin/iikanji ./cmd/iikanji
@@ -104,6 +104,11 @@ bench: setup-check build
 	go run ./bench/slow
 	go run ./bench/memory -size 1000000000
 	go run ./bench/load
+
+# CORPUS is a file with a line for each application: NAME GIT-ADDRESS [FOLDER]; without a
+# network a NAME alone, fetched into .cache/corpus beforehand with the modules it needs.
+corpus: build
+	go run ./bench/corpus -list "$(CORPUS)"
 
 install: build
 	install -D -m 755 bin/iikanji $(DESTDIR)$(PREFIX)/bin/iikanji
