@@ -12,9 +12,9 @@ import (
 )
 
 // rooms are the packages with rules.
-var rooms = []string{"app", "cache", "database", "machine", "measurement", "web"}
+var rooms = []string{"app", "boot", "cache", "database", "machine", "measurement", "web"}
 
-var declared = regexp.MustCompile(`(?m)^var (\w+) = cause\.Declare\((?s:.*?)Code: "(\w+)"`)
+var declared = regexp.MustCompile(`(?m)^var (\w+) = (?:cause\.Declare\((?s:.*?)Code: |declare\()"(\w+)"`)
 
 // TestRuleLists holds that the list of each room has every rule that is declared there.
 // With UPDATE=1 in the environment it writes the lists.

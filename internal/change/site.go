@@ -353,3 +353,8 @@ func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	}
 	return "", fmt.Errorf("%s is outside the folders of the target", path)
 }
+
+// Systemd is the name under which Site.Services has the machine's service manager, where
+// systemd has booted the machine and the target may change units: its Reload is a
+// daemon-reload. It is no service of the target.
+const Systemd = "systemd"

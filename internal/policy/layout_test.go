@@ -48,12 +48,13 @@ var layout = map[string][]string{
 	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                   // the index adviser
 	"internal/cause/database/index/indextest":  {"words", "internal/lang/catalog"},                                                                                  // tables of text cases
 	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact"},
+	"internal/cause/boot":                      {"words", "internal/cause", "internal/site/fact"}, // what a reboot would lose
 	"internal/cause/cache":                     {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/measurement":               {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
-	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
+	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/boot", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact", "internal/lang/catalog"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
@@ -90,6 +91,7 @@ var layout = map[string][]string{
 	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                                                   // where an app connects to its database, by its settings: no I/O
 	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/show/plain"}, // a site that runs already as a Subject
 	"internal/load/loader":                     {"words", "internal/day/words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                                                       // an outside benchmarker as a Loader
+	"internal/site/boot":                       {"words", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/process", "internal/site/fact"},                                                                                                                                       // reads what a reboot would lose
 	"internal/site/doctor":                     {"words", "internal/logs/lines", "internal/machine/host", "internal/logs/accesslog", "internal/machine/sqlitefile", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/site/livesite"},
 	"internal/site/targettest":                 {}, // a small foreign site for tests
 	"internal/show/report":                     {"words", "internal/show/plain", "internal/lang/catalog", "internal/site/fact"},
@@ -297,7 +299,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
-	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/day/work/comparison", "internal/day/work/difference", "internal/day/work/state", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/cache",
+	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/day/work/comparison", "internal/day/work/difference", "internal/day/work/state", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/boot", "internal/cause/cache",
 		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {

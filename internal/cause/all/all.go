@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/cause"
 	"github.com/iikanji/iikanji/internal/cause/app"
+	"github.com/iikanji/iikanji/internal/cause/boot"
 	"github.com/iikanji/iikanji/internal/cause/cache"
 	"github.com/iikanji/iikanji/internal/cause/database"
 	"github.com/iikanji/iikanji/internal/cause/machine"
@@ -15,5 +16,5 @@ import (
 
 // Rules are the rules of every room.
 func Rules() []cause.Rule {
-	return slices.Concat(measurement.Rules(), app.Rules(), machine.Rules(), web.Rules(), cache.Rules(), database.Rules())
+	return slices.Concat(measurement.Rules(), app.Rules(), machine.Rules(), web.Rules(), cache.Rules(), database.Rules(), boot.Rules())
 }

@@ -40,6 +40,7 @@ var groups = []group{
 	{"APP1xx and APP22x application", "", func(code string) bool { return strings.HasPrefix(code, "APP") && !ofLever(code) }},
 	{"APP2xx code of the application", "Found in Go source by `iikanji lint` ([page](../lint.md)).", ofLever},
 	{"OS1xx host", "", prefixed("OS")},
+	{"BOOT1xx what a reboot would lose", "", prefixed("BOOT")},
 	{"BEN1xx measurement", "", prefixed("BEN")},
 }
 

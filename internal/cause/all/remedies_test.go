@@ -34,6 +34,8 @@ var needs = map[string]func(place) bool{
 	"workers":   func(p place) bool { return p.Role == iikanji.RoleApp && p.site.Source != "" },
 	// No arena lets changes set variables of the machine's kernel.
 	"sysctl limits": func(p place) bool { return p.IsProcess() },
+	// Arenas have no units: the tests of internal/change/unit plan on a machine with systemd.
+	"unit": func(p place) bool { return p.IsProcess() },
 }
 
 // places are the services of all arenas.

@@ -25,6 +25,11 @@ var downAfterReboot = cause.Declare(cause.PerRun, findDownAfterReboot,
 // or ended because a service that they need did not answer yet. The finding has
 // no gain and ranks below all that have.
 func findDownAfterReboot(v *cause.View) []iikanji.Finding {
+	for _, b := range fact.TopicBoot.In(v.Input.Facts) {
+		if len(b.Units) > 0 { // the rules of cause/boot ask systemd itself
+			return nil
+		}
+	}
 	units := map[string]fact.Unit{}
 	for f, u := range fact.TopicUnit.In(v.Input.Facts) {
 		units[f.Target] = u

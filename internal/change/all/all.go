@@ -11,5 +11,6 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/ondemand"
 	_ "github.com/iikanji/iikanji/internal/change/patch"
 	_ "github.com/iikanji/iikanji/internal/change/sysctl"
+	_ "github.com/iikanji/iikanji/internal/change/unit"
 	_ "github.com/iikanji/iikanji/internal/change/workers"
 )

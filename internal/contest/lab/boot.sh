@@ -11,6 +11,9 @@ if [ -z "$4" ]; then
 	exec unshare --pid --uts --ipc --cgroup --net --fork --kill-child sh "$dir/boot.sh" "$dir" "$group" "$name" inner
 fi
 hostname "$name"
+while read -r _ _ _ _ point _; do # what this machine has mounted there is not the machine's
+	case $point in /mnt/* | /media/*) umount -l "$point" ;; esac
+done </proc/self/mountinfo
 ip link set lo up
 for d in etc usr/local; do
 	mount -t overlay overlay -o "lowerdir=/$d,upperdir=$dir/upper/$d,workdir=$dir/work/$d" "/$d"

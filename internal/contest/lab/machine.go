@@ -134,8 +134,33 @@ func (m *Machine) system(units []string) error {
 			return err
 		}
 	}
+	if err := m.noSysctl(); err != nil {
+		return err
+	}
 	id := fmt.Sprintf("%032x\n", time.Now().UnixNano())
 	return errors.Join(m.Write("/etc/fstab", "", 0o644), m.Write("/etc/hostname", m.Name+"\n", 0o644), m.Write("/etc/machine-id", id, 0o444))
+}
+
+// noSysctl hides the files of the kernel's variables: most variables are this machine's, and
+// a boot of the machine sets none.
+func (m *Machine) noSysctl() error {
+	files, err := filepath.Glob("/usr/lib/sysctl.d/*.conf")
+	if err != nil {
+		return fmt.Errorf("listing the kernel's variables: %w", err)
+	}
+	dir := m.Path("/etc/sysctl.d")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := syscall.Setxattr(dir, "trusted.overlay.opaque", []byte("y"), 0); err != nil {
+		return fmt.Errorf("hiding the kernel's variables: %w", err)
+	}
+	for _, file := range files {
+		if err := os.Symlink(os.DevNull, filepath.Join(dir, filepath.Base(file))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // bootWait limits the time until a machine is up.

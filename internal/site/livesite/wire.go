@@ -27,6 +27,7 @@ func (s *Subject) wire(ctx context.Context) error {
 		}
 		s.site.Services[name] = svc
 	}
+	s.wireSystemd()
 	return nil
 }
 

@@ -1,0 +1,35 @@
+package livesite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// unitsFolder is where changes of units are.
+const unitsFolder = "/etc/systemd/system"
+
+// wireSystemd adds the machine's service manager where systemd has booted the machine and
+// the policy allows its folder.
+func (s *Subject) wireSystemd() {
+	if _, err := s.host.Stat("/run/systemd/system"); err == nil && slices.Contains(s.options.File.Policy.Folders, unitsFolder) {
+		s.site.Services[change.Systemd] = change.Service{Reloads: true, Running: manager{s}}
+	}
+}
+
+// A manager is systemd itself.
+type manager struct{ s *Subject }
+
+func (m manager) Reload(ctx context.Context) error {
+	return m.s.command(ctx, "systemctl daemon-reload")
+}
+func (m manager) Restart(ctx context.Context) error { return m.Reload(ctx) }
+func (manager) CheckConfig(context.Context, string) error {
+	return errors.New("systemd has no configuration of its own to check")
+}
+func (manager) Build(context.Context, string) error { return errors.New("systemd has no source") }
+func (manager) Processes() ([]int, bool)            { return nil, false }
+func (manager) DB() *sql.DB                         { return nil }
