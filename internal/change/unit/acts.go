@@ -35,14 +35,16 @@ type planner interface {
 // dropInArgs are the arguments of "dropin".
 type dropInArgs struct {
 	Unit     string `arg:"unit,required" help:"the unit, as in app.service"`
-	Restart  string `arg:"Restart" oneof:",no,on-failure,always" help:"when the unit is started again"`
+	Restart  string `arg:"Restart" oneof:",on-failure,always" help:"when the unit is started again"`
 	Wait     string `arg:"RestartSec" help:"seconds before it is started again, up to 300"`
-	Interval string `arg:"StartLimitIntervalSec" help:"seconds in which starts are counted, up to 3600; 0 for no limit"`
-	Burst    string `arg:"StartLimitBurst" help:"starts within that time, up to 1000"`
+	Interval string `arg:"StartLimitIntervalSec" oneof:",0" help:"0: starts are not limited"`
 	After    string `arg:"After" help:"units that it is started after"`
 	Wants    string `arg:"Wants" help:"units that are started with it"`
 	Runtime  string `arg:"RuntimeDirectory" help:"its folder below /run"`
 }
+
+// mostWait is the longest time in seconds before a unit is started again.
+const mostWait = 300
 
 var (
 	unitName    = regexp.MustCompile(`^[A-Za-z0-9:_.@-]+\.(service|socket|target)$`)
@@ -54,13 +56,8 @@ func (a *dropInArgs) Validate() error {
 	if !unitName.MatchString(a.Unit) {
 		return fmt.Errorf("unit = %q: want a name as in app.service", a.Unit)
 	}
-	for _, bound := range []struct {
-		name, value string
-		most        int
-	}{{"RestartSec", a.Wait, 300}, {"StartLimitIntervalSec", a.Interval, 3600}, {"StartLimitBurst", a.Burst, 1000}} {
-		if n, err := strconv.Atoi(bound.value); bound.value != "" && (err != nil || n < 0 || n > bound.most) {
-			return fmt.Errorf("%s = %q: want a whole number from 0 to %d", bound.name, bound.value, bound.most)
-		}
+	if n, err := strconv.Atoi(a.Wait); a.Wait != "" && (err != nil || n < 0 || n > mostWait) {
+		return fmt.Errorf("RestartSec = %q: want a whole number from 0 to %d", a.Wait, mostWait)
 	}
 	for _, list := range []string{a.After, a.Wants} {
 		for _, name := range strings.Fields(list) {
@@ -80,7 +77,7 @@ func (a *dropInArgs) Validate() error {
 
 // settings are what the drop-in sets, in the order of the file.
 func (a *dropInArgs) settings() (all []setting) {
-	for _, s := range []setting{{"Unit", "After", a.After}, {"Unit", "Wants", a.Wants}, {"Unit", "StartLimitIntervalSec", a.Interval}, {"Unit", "StartLimitBurst", a.Burst},
+	for _, s := range []setting{{"Unit", "After", a.After}, {"Unit", "Wants", a.Wants}, {"Unit", "StartLimitIntervalSec", a.Interval},
 		{"Service", "Restart", a.Restart}, {"Service", "RestartSec", a.Wait}, {"Service", "RuntimeDirectory", a.Runtime}} {
 		if s.value != "" {
 			all = append(all, s)
