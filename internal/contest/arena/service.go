@@ -54,7 +54,8 @@ type Service struct {
 	Originals string
 	// Load is a command in Files that fills what the service needs, before the
 	// service starts. It runs in its own folder with the service's environment, once
-	// for each version of the generated data and each new data folder.
+	// for each version of the generated data and each new data folder. A line of its output
+	// that is "loading" and a few words is shown as progress.
 	Load string
 	// Public is the folder in Files of the static files that the service could
 	// serve unchanged, with the paths of their URLs; "" if there is none.

@@ -38,6 +38,8 @@ func (s *Stack) load(ctx context.Context, svc *arena.Service, st *state) error {
 		return err
 	}
 	command := s.dir.path(webappDir, svc.Load)
+	stop := s.tellSteps(loadLog)
+	defer stop()
 	p, err := s.control.Run(ctx, s.dropped(process.Spec{Name: loader, Path: command, Args: []string{command}, Dir: path.Dir(command), Log: s.dir.path(logDir, loadLog),
 		Env: env, CPUs: s.options.StackCPUs, Rank: process.RankJob}))
 	if err != nil {
