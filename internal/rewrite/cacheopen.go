@@ -65,6 +65,9 @@ func (f openForm) wrap(u *cacheUse, rw *rewrite, at poolOpen) bool {
 // open notes a call that opens a pool.
 func (u *cacheUse) open(o goapp.Open, path string) {
 	at := poolOpen{call: o.Call}
+	if o.DSN >= 0 && o.DSN < len(o.Call.Args) && strings.Contains(strings.ToLower(constantText(u.x.pass, o.Call.Args[o.DSN])), "serializable") {
+		u.block(o.Call, "the pool asks for serializable transactions, whose reads take locks")
+	}
 	switch {
 	case path == goapp.ConfigOfGorm:
 		u.openGorm(o)

@@ -52,6 +52,7 @@ func TestOpeningForms(t *testing.T) {
 		"a connector":                  {body: "func pool(c *mysql.Config) *sql.DB {\n\tx, _ := mysql.NewConnector(c)\n\treturn sql.OpenDB(x)\n}", want: `sql.OpenDB(sqlcache.Default.Connector(x, "mysql"))`},
 		"a connector, one driver":      {body: "func pool(c driver.Connector) *sql.DB { return sql.OpenDB(c) }" + onlyMySQL, want: `sql.OpenDB(sqlcache.Default.Connector(c, "mysql"))`},
 		"a connector, two drivers":     {body: "func pool(c driver.Connector) *sql.DB { return sql.OpenDB(c) }" + onlyMySQL + "\n\nvar _ sqlite3.SQLiteDriver", blocked: "by a connector"},
+		"serializable":                 {body: "func pool(addr string) (*sql.DB, error) {\n\treturn sql.Open(\"mysql\", \"app@tcp(\"+addr+\")/app?transaction_isolation=%27SERIALIZABLE%27\")\n}", blocked: "serializable transactions"},
 		"a name of the environment":    {body: "func pool() (*sql.DB, error) { return sql.Open(os.Getenv(\"DRIVER\"), \"dsn\") }" + onlyMySQL, want: `sql.Open(sqlcache.Default.Driver(os.Getenv("DRIVER")), "dsn")`},
 		"a name by a function":         {body: "func name() string { return \"mysql\" }\n\nfunc pool() (*sql.DB, error) { return sql.Open(name(), \"dsn\") }", want: `sql.Open(sqlcache.Default.Driver(name()), "dsn")`},
 		"registered":                   {body: "func init() { sql.Register(\"logged\", proxy.New(&mysql.MySQLDriver{}, nil)) }\n\nfunc pool() (*sql.DB, error) { return sql.Open(\"logged\", \"dsn\") }", want: `sql.Open(sqlcache.Default.Driver("logged"), "dsn")`},

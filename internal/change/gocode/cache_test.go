@@ -234,6 +234,8 @@ func (a cachedApp) unsafe(t *testing.T) {
 		}, nil, "several databases"},
 		"an event": {exec("SET GLOBAL event_scheduler = ON", "CREATE EVENT nightly ON SCHEDULE EVERY 1 DAY DO DELETE FROM member WHERE n > 9"),
 			exec("DROP EVENT nightly", "SET GLOBAL event_scheduler = OFF"), "the event nightly"},
+		"serializable transactions": {exec("SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
+			func(*change.Site) { exec("SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ")(nil) }, "transactions are serializable"},
 		"files of the app's own": {func(*change.Site) { a.Write(t, "sqlcache/mine.go", "package sqlcache\n") },
 			func(*change.Site) { os.RemoveAll(a.Source("sqlcache")) }, "holds mine.go, which is not of the package"},
 		"a program that goes on": {func(*change.Site) {

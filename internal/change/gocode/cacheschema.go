@@ -107,12 +107,29 @@ func (r *schemaReader) alone(ctx context.Context) error {
 	if len(users) > 1 {
 		return &UnsafeError{fmt.Sprintf("the users %s are connected to the database, and only the app may write", strings.Join(users, " and "))}
 	}
+	if err := r.snapshots(ctx); err != nil {
+		return err
+	}
 	events, err := r.words(ctx, "SELECT EVENT_NAME FROM information_schema.EVENTS WHERE EVENT_SCHEMA = ? AND STATUS = 'ENABLED' AND @@GLOBAL.event_scheduler = 'ON'", r.schema)
 	if err != nil {
 		return err
 	}
 	if len(events) > 0 {
 		return &UnsafeError{"the event " + events[0] + " of the database may write"}
+	}
+	return nil
+}
+
+// snapshots refuses a server whose transactions are serializable unless they say otherwise:
+// a read that the cache answered would take no lock.
+func (r *schemaReader) snapshots(ctx context.Context) error {
+	var name, level string // of MariaDB before 11.1, and of MySQL and later ones
+	err := r.conn.QueryRowContext(ctx, "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')").Scan(&name, &level)
+	if err != nil {
+		return err
+	}
+	if strings.EqualFold(level, "SERIALIZABLE") {
+		return &UnsafeError{"transactions are serializable (" + name + "), and a read from memory takes no lock"}
 	}
 	return nil
 }

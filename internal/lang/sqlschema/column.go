@@ -16,6 +16,9 @@ type Column struct {
 	Auto     bool // AUTO_INCREMENT, AUTOINCREMENT, GENERATED … AS IDENTITY
 	Computed bool // an expression gives its value: GENERATED ALWAYS AS (…)
 	OnUpdate bool // an UPDATE that does not name it changes it: ON UPDATE CURRENT_TIMESTAMP
+	// Charset and Collation are those of its texts, in lower case: its own, or of the table;
+	// "" where neither says.
+	Charset, Collation string
 }
 
 // optionWords end the type of a column.
@@ -32,7 +35,7 @@ func columnOf(tokens []sqltext.Token) (col Column, keys []Key, err error) {
 	if col.Name, ok = c.Name(); !ok {
 		return col, nil, fmt.Errorf("%q names no column", textOf(tokens))
 	}
-	col.Type = typeOf(c)
+	col.Type, col.Charset = typeOf(c)
 	key := func(sort Sort) { keys = append(keys, Key{Sort: sort, Parts: []Part{{Column: col.Name}}}) }
 	if col.Type == "serial" { // of MySQL: a name for bigint unsigned not null auto_increment unique
 		col.NotNull, col.Auto = true, true
@@ -60,8 +63,10 @@ func columnOf(tokens []sqltext.Token) (col Column, keys []Key, err error) {
 				continue
 			}
 			return col, nil, fmt.Errorf("column %s: what it refers to is not read", col.Name)
+		case c.Take("collate"):
+			col.Collation = lowerName(c)
 		default:
-			c.Any("default", "comment", "collate", "charset", "constraint") // the next token is its value
+			c.Any("default", "comment", "charset", "constraint") // the next token is its value
 			if _, ok := c.Brackets(); !ok {
 				c.At++
 			}
@@ -70,13 +75,23 @@ func columnOf(tokens []sqltext.Token) (col Column, keys []Key, err error) {
 	return col, keys, nil
 }
 
-// typeOf reads the type of a column.
-func typeOf(c *sqltext.Cursor) string {
+// lowerName reads a name, or the quoted text that some servers take for one.
+func lowerName(c *sqltext.Cursor) string {
+	name, ok := c.Name()
+	if !ok {
+		name = strings.Trim(c.Peek().Text, "'\"")
+		c.At++
+	}
+	return strings.ToLower(name)
+}
+
+// typeOf reads the type of a column, and its character set where one follows it.
+func typeOf(c *sqltext.Cursor) (text, charset string) {
 	var b strings.Builder
 	for !c.Ended() {
 		t := c.Peek()
 		if c.Take("character", "set") || c.Take("char", "set") || c.Take("charset") {
-			c.Name()
+			charset = lowerName(c)
 			continue
 		}
 		if t.Is("WITH", "WITHOUT") && !(c.At+1 < len(c.Tokens) && c.Tokens[c.At+1].Is("TIME")) {
@@ -95,7 +110,7 @@ func typeOf(c *sqltext.Cursor) string {
 		b.WriteString(strings.ToLower(t.Name()))
 		c.At++
 	}
-	return b.String()
+	return b.String(), charset
 }
 
 // textOf joins tokens without the spaces between them.

@@ -57,6 +57,7 @@ func (d *Definition) create() error {
 		}
 		d.Columns, d.Keys = append(d.Columns, col), append(d.Keys, keys...)
 	}
+	d.inherit()
 	for _, k := range d.Keys {
 		for i, col := range d.Columns {
 			if k.Sort == Primary && slices.ContainsFunc(k.Parts, func(p Part) bool { return strings.EqualFold(p.Column, col.Name) }) {
@@ -65,6 +66,34 @@ func (d *Definition) create() error {
 		}
 	}
 	return nil
+}
+
+// inherit gives the columns the table's character set and collation where they have none:
+// a column with a character set of its own has that one's default collation.
+func (d *Definition) inherit() {
+	charset, collation, inside := "", "", false
+	for i, t := range d.Tokens {
+		if inside = inside || t.Depth > 0; !inside || t.Depth > 0 {
+			continue
+		}
+		c := &sqltext.Cursor{Tokens: d.Tokens, At: i}
+		to := &charset
+		if !c.Take("charset") && !c.Take("character", "set") {
+			if !c.Take("collate") {
+				continue
+			}
+			to = &collation
+		}
+		if c.Peek().Text == "=" {
+			c.At++
+		}
+		*to = lowerName(c)
+	}
+	for i, col := range d.Columns {
+		if col.Charset == "" && col.Collation == "" {
+			d.Columns[i].Charset, d.Columns[i].Collation = charset, collation
+		}
+	}
 }
 
 // isRule reports whether an element is a rule of the rows, or a period: no column and no key.

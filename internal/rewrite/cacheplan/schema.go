@@ -116,7 +116,7 @@ func columnOf(c sqlschema.Column) Column {
 	case "tinyint", "smallint", "mediumint", "int", "bigint":
 		return Column{sqlcache.Integer, true}
 	case "char", "varchar", "binary", "varbinary":
-		return Column{sqlcache.Text, true}
+		return Column{sqlcache.Text, tellsASCIIApart(c)}
 	}
 	return Column{}
 }

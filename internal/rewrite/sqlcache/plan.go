@@ -20,9 +20,9 @@ type Kind uint8
 const (
 	// Integer columns. Arguments are integers, or texts of decimal digits.
 	Integer Kind = iota
-	// Text columns of any collation. Arguments are texts; only those of
+	// Text columns whose collation is on the list of package cacheplan. Arguments are texts; those of
 	// printable ASCII are told apart, without regard to case and to spaces at the
-	// end, since no collation takes more of them for equal.
+	// end: these collations take no more of them for equal.
 	Text
 )
 
