@@ -71,9 +71,11 @@ const (
 	Void
 	// Interrupted: stopped by the user before the end.
 	Interrupted
+	// Pending: a person has not given the score yet.
+	Pending
 )
 
-var outcomeWords = []string{"unknown", "passed", "failed", "void", "interrupted"}
+var outcomeWords = []string{"unknown", "passed", "failed", "void", "interrupted", "pending"}
 
 func (o Outcome) String() string               { return wordOf(outcomeWords, o) }
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/day/portalbench"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
@@ -384,6 +385,29 @@ func (x *examples) fillRuns(last iikanji.RunID) {
 		if err != nil {
 			x.t.Fatal(err)
 		}
+	}
+}
+
+// portalRun makes run 15 one that a person started in a portal.
+func (x *examples) portalRun() {
+	x.t.Helper()
+	x.fillRuns(14)
+	h, err := history.Open(x.history())
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	defer h.Close()
+	now := time.Now()
+	if id, err := portalbench.Record(h, "ferry", portalbench.Load{From: now.Add(-time.Minute), To: now}, "an example"); err != nil || id != 15 {
+		x.t.Fatal(id, err)
+	}
+}
+
+// messages writes what a portal shows.
+func (x *examples) messages() {
+	x.t.Helper()
+	if err := os.WriteFile(filepath.Join(x.site.Dir, "messages.txt"), []byte("score: 44034\nGET /api/trend: timeout\n"), 0o600); err != nil {
+		x.t.Fatal(err)
 	}
 }
 

@@ -34,7 +34,9 @@ func (r *benchRun) forSite() error {
 		return usageError("--url is for arenas; a site has url in its iikanji.toml")
 	case r.Clock != 0 || len(r.Env) > 0 || len(r.Set) > 0 || len(r.Address) > 0:
 		return usageError("--clock, --env, --set and --address are for arenas")
-	case b.Command == "" && !r.Manual && !r.NoLoad:
+	case r.target.byPortal() && r.Manual:
+		return usageError("--manual is for sites whose benchmarker is a command; how = \"portal\" waits for a score anyway")
+	case b.Command == "" && !r.target.byPortal() && !r.Manual && !r.NoLoad:
 		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s has no benchmarker", r.target.file.Path),
 			Hints: []string{"fill in command below [bench], or use iikanji bench --manual"}}
 	}
@@ -112,6 +114,9 @@ const quietTime = 5 * time.Second
 
 func (r *benchRun) benchmarkerOf(s *livesite.Subject, h *history.History) field.Loader {
 	s.Journal(h)
+	if r.target.byPortal() {
+		return r.portalOf(s, h)
+	}
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
 		Past: func() ([]float64, int, error) { return pastScores(h) }, Inits: func() ([]loader.Initialized, error) { return pastInits(h) }, Prepare: s.Prepare()}
 	if r.Manual {

@@ -119,6 +119,7 @@ func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(cont
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
+	r.patient = true
 	r.before = func() {
 		if way := r.hold.GiveWay(); way != nil {
 			end(way)

@@ -121,7 +121,8 @@ var layout = map[string][]string{
 	"internal/day/choose":                      {"words", "internal/proof/stats"},                                                                                                                                                                                           // pure: which state to end a contest with
 	"internal/day/past":                        {"words", "internal/change/history", "internal/day/choose"},                                                                                                                                                                 // the runs of a history with their states
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},
-	"internal/day/turn":                        {"internal/machine/host"}, // whose turn it is to measure and to change a site
+	"internal/day/portalbench":                 {"words", "internal/change/history", "internal/load/bench", "internal/load/field", "internal/load/loader", "internal/load/scenario", "internal/machine/host", "internal/show/plain", "internal/show/redact", "internal/site/target"}, // runs that a person starts in a portal
+	"internal/day/turn":                        {"internal/machine/host"},                                                                                                                                                                                                            // whose turn it is to measure and to change a site
 	"arenas/all":                               {"arenas/*"},
 	"internal/day/words":                       {"words"}, // pure: what a benchmarker prints
 	"internal/lang/constants":                  {},        // pure: numbers of a source that limit something

@@ -121,6 +121,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	}
 	defer g.Stop()
 	l := spec.Load
+	l.Run = id
 	if spec.KeepSamples {
 		l.Samples = dir
 	}

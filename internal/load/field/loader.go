@@ -17,6 +17,7 @@ type Loader interface {
 
 // A Load describes one run of a Loader.
 type Load struct {
+	Run  iikanji.RunID // number of the run in the history; 0 for none
 	Time time.Duration // of the load phase; 0 means the loader's own
 	// CheckOnly ends the run after initialize and the checks, before any load.
 	CheckOnly bool
