@@ -337,6 +337,9 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	if err := errors.Join(saved, r.print(run, dir), w.end(ctx, r, run)); err != nil {
 		return err
 	}
+	if r.target.file != nil {
+		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target)))
+	}
 	return verdictOf(run)
 }
 

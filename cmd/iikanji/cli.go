@@ -25,6 +25,7 @@ type cli struct {
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Turn     turnCmd     `cmd:"" help:"Show, take or give back the turn to measure and change a site."`
 	Score    scoreCmd    `cmd:"" help:"Give the score of a run that a person started in a portal."`
+	Notify   notifyCmd   `cmd:"" help:"Test the notices to the team."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`
 	Judge    judgeCmd    `cmd:"" help:"Try one change: measure it, keep it if proven, else undo it."`
 	Revert   revertCmd   `cmd:"" help:"Undo one change, or all changes."`

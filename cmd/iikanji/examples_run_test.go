@@ -129,6 +129,8 @@ var siteExamples = []example{
 	{line: `iikanji history isucondition --runs --format markdown`, want: "| 7 |"},
 	{line: `iikanji history commit isucondition --history ./history`, want: "committed", before: (*examples).copyHistory},
 	{line: `iikanji history commit isucondition -m "day 2"`, want: "committed", before: (*examples).historyInGit},
+	{line: `iikanji notify test`, want: "told (json)", before: (*examples).team},
+	{line: `iikanji notify test --json`, want: `"form": "json"`},
 	{line: `iikanji score 44034`, want: "no run waits for its score", status: exitFailed},
 	{line: `iikanji score 45,034 --run 15`, want: "run 15: passed 45,034", before: (*examples).portalRun},
 	{line: `iikanji score --fail "critical error: GET /api/trend timed out" --run 15`, want: "run 15: failed"},

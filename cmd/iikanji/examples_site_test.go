@@ -388,6 +388,22 @@ func (x *examples) fillRuns(last iikanji.RunID) {
 	}
 }
 
+// team gives the site a receiver of notices.
+func (x *examples) team() {
+	x.t.Helper()
+	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }))
+	x.t.Cleanup(hook.Close)
+	env := filepath.Join(x.site.Dir, "hooks.env")
+	text, err := os.ReadFile(filepath.Join(x.site.Dir, target.Name))
+	if err == nil {
+		err = errors.Join(os.WriteFile(env, []byte("HOOK="+hook.URL+"\n"), 0o600),
+			os.WriteFile(filepath.Join(x.site.Dir, target.Name), append(text, "\n[team]\nnotify = [\"file:"+env+":HOOK\"]\n"...), 0o600))
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
 // portalRun makes run 15 one that a person started in a portal.
 func (x *examples) portalRun() {
 	x.t.Helper()

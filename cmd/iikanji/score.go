@@ -162,6 +162,7 @@ func (c *scoreCmd) settle(ctx context.Context, e *env, t *namedTarget, dir, hist
 	if err != nil {
 		return err
 	}
+	e.tell(ctx, t, runNotice(run, e.who(ctx, t)))
 	if c.JSON {
 		return writeJSON(e.Stdout, run)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/day/notice"
 	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -135,11 +136,29 @@ func (c *turnTakeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	if lease.Until.Sub(lease.Since) >= longTurn || c.From != "" {
+		e.tell(ctx, t, turnNotice(lease, c.From))
+	}
 	if c.JSON {
 		return writeJSON(e.Stdout, lease)
 	}
 	_, err = fmt.Fprintf(e.Stdout, "the turn is yours, %s, until %s; iikanji turn give ends it\n", report.Clean(lease.Who), lease.Until.Local().Format("15:04"))
 	return err
+}
+
+// longTurn is the length from which the team is told of a turn.
+const longTurn = 30 * time.Minute
+
+// turnNotice tells of a turn that is long, or was taken from another.
+func turnNotice(l *turn.Lease, from string) notice.Notice {
+	title := fmt.Sprintf("%s has the turn until %s", l.Who, l.Until.Local().Format("15:04"))
+	if l.Why != "" {
+		title += ": " + l.Why
+	}
+	if from != "" {
+		title += "; it was taken from " + from
+	}
+	return notice.Notice{Kind: "turn", Title: title}
 }
 
 type turnGiveCmd struct{ turnFlags }
