@@ -32,6 +32,8 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
+	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                            // what every kind of host must do
+	"internal/machine/peer":                    {"internal/machine/host"},                                                            // a host behind a stream of bytes
 	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"}, // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},

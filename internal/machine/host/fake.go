@@ -343,4 +343,4 @@ func (f *Fake) Dial(ctx context.Context, network, address string) (net.Conn, err
 }
 
 // SQL opens a pool to a database server of the host.
-func (f *Fake) SQL(login Login) (*sql.DB, error) { return openMySQL(login, f.Dial) }
+func (f *Fake) SQL(login Login) (*sql.DB, error) { return OpenSQL(login, f.Dial) }

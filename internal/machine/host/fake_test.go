@@ -280,7 +280,7 @@ func TestLogin(t *testing.T) {
 		return nil, syscall.ECONNREFUSED
 	}
 	for login, want := range map[Login]string{{Socket: "/run/x.sock"}: "unix /run/x.sock", {Address: "127.0.0.1:3307", User: "u"}: "tcp 127.0.0.1:3307"} {
-		db, err := openMySQL(login, dial)
+		db, err := OpenSQL(login, dial)
 		if err != nil {
 			t.Fatal(err)
 		}

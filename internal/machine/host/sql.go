@@ -11,11 +11,11 @@ import (
 )
 
 // SQL opens a pool to a database server of this machine.
-func (l Local) SQL(login Login) (*sql.DB, error) { return openMySQL(login, l.Dial) }
+func (l Local) SQL(login Login) (*sql.DB, error) { return OpenSQL(login, l.Dial) }
 
-// openMySQL makes a pool that connects through a host's dial function. It does not
-// connect yet.
-func openMySQL(login Login, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*sql.DB, error) {
+// OpenSQL makes a pool to a server with the MySQL protocol that connects through a host's
+// dial function. It does not connect yet.
+func OpenSQL(login Login, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*sql.DB, error) {
 	if login.User == "" {
 		me, err := user.Current()
 		if err != nil {
