@@ -42,7 +42,7 @@ func runPerfect(t *testing.T, load time.Duration, broken string, lose func(a *pe
 
 // TestPerfectApp: nothing of a right app is a fault.
 func TestPerfectApp(t *testing.T) {
-	run := runPerfect(t, 3*time.Second, "", nil)
+	run := runPerfect(t, time.Second, "", nil)
 	for _, f := range run.Faults {
 		t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
 	}
