@@ -28,5 +28,6 @@ const faultClock = 10
 
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "isuxi", arenatest.Opt{Load: 6 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults})
+	arenatest.Suite(t, "isuxi", arenatest.Opt{Load: 6 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults,
+		OnStack: testSlow})
 }
