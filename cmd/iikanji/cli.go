@@ -24,6 +24,7 @@ type cli struct {
 	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
 	Turn     turnCmd     `cmd:"" help:"Show, take or give back the turn to measure and change a site."`
+	Deploy   deployCmd   `cmd:"" help:"Put a new version of an app into service, or the former one back."`
 	Score    scoreCmd    `cmd:"" help:"Give the score of a run that a person started in a portal."`
 	Notify   notifyCmd   `cmd:"" help:"Test the notices to the team."`
 	Apply    applyCmd    `cmd:"" help:"Apply one change; it can be undone."`

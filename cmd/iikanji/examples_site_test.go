@@ -396,8 +396,10 @@ func (x *examples) team() {
 	env := filepath.Join(x.site.Dir, "hooks.env")
 	text, err := os.ReadFile(filepath.Join(x.site.Dir, target.Name))
 	if err == nil {
-		err = errors.Join(os.WriteFile(env, []byte("HOOK="+hook.URL+"\n"), 0o600),
-			os.WriteFile(filepath.Join(x.site.Dir, target.Name), append(text, "\n[team]\nnotify = [\"file:"+env+":HOOK\"]\n"...), 0o600))
+		err = os.WriteFile(env, []byte("HOOK="+hook.URL+"\n"), 0o600)
+	}
+	if err == nil && !bytes.Contains(text, []byte("[team]")) {
+		err = errors.Join(os.WriteFile(filepath.Join(x.site.Dir, target.Name), append(text, "\n[team]\nnotify = [\"file:"+env+":HOOK\"]\n"...), 0o600))
 	}
 	if err != nil {
 		x.t.Fatal(err)
