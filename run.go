@@ -53,6 +53,8 @@ type Run struct {
 	Partial  bool               `json:"partial,omitempty"`  // interrupted: covers less than was requested
 	// Watched is the site's own traffic: no load was sent, and there is no score.
 	Watched bool `json:"watched,omitempty"`
+	// Who made the run, where several people work on a site.
+	Who string `json:"who,omitempty"`
 }
 
 // Clean reports whether the run's score is valid and may be compared.

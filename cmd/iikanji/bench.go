@@ -242,6 +242,9 @@ func (r *benchRun) field(h *history.History, s field.Subject, l field.Loader) *f
 	if s != nil {
 		f.Subject = s
 	}
+	if r.target.file != nil {
+		f.Who = r.e.who(context.Background(), r.target)
+	}
 	return f
 }
 

@@ -101,7 +101,9 @@ func (p *Portal) say(format string, args ...any) {
 }
 
 func (p *Portal) newRun(id iikanji.RunID) *iikanji.Run {
-	return NewRun(p.Site, id)
+	run := NewRun(p.Site, id)
+	run.Who = p.Who
+	return run
 }
 
 // NewRun is a run of a portal whose score is not given yet.
@@ -265,10 +267,13 @@ func (s *session) begin(at time.Time) error {
 	if s.load.OnPhase != nil {
 		s.load.OnPhase(scenario.Load, true)
 	}
+	if err := s.keep(); err != nil {
+		return err
+	}
 	if s.log != nil {
 		s.say("the load began at %s", clockText(at))
 	}
-	return s.keep()
+	return nil
 }
 
 func (s *session) keep() error {

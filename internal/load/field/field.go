@@ -48,6 +48,8 @@ type Field struct {
 	Before func()
 	// Boot is how long the start of the site took, for single runs; 0 if it is unknown.
 	Boot time.Duration
+	// Who makes the runs, for sites that several people work on; "" writes no one.
+	Who string
 	// Machine is written on each run; nil writes none.
 	Machine *iikanji.Machine
 
@@ -139,7 +141,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 		return nil, err
 	}
 	g.Stop()
-	run.ID, run.State, run.Machine = id, spec.State, f.Machine
+	run.ID, run.State, run.Machine, run.Who = id, spec.State, f.Machine, f.Who
 	if f.Subject != nil {
 		shareMachine(run, g.Environment)
 	}

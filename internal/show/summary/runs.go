@@ -38,6 +38,7 @@ type Run struct {
 	Trial    int             `json:"trial,omitempty"` // number of the Trial that it is a part of, 0 for none
 	// With are the changes that were applied, in the order of their numbers.
 	With     []iikanji.ChangeID `json:"with"`
+	Who      string             `json:"who,omitempty"`   // made it, where several people work on a site
 	Notes    []string           `json:"notes,omitempty"` // of people
 	Warnings []string           `json:"warnings,omitempty"`
 }
@@ -110,7 +111,7 @@ func (l *loader) runs() error {
 			return err
 		default:
 			l.loaded[r.ID] = run
-			r.Load, r.Clean, r.Scenario, r.Seed, r.Warnings = run.Took, run.Clean(), run.Scenario, run.Seed, run.Warnings
+			r.Load, r.Clean, r.Scenario, r.Seed, r.Warnings, r.Who = run.Took, run.Clean(), run.Scenario, run.Seed, run.Warnings, run.Who
 			r.Began = run.Began
 		}
 		if observed(l.h, r.ID) {

@@ -135,7 +135,7 @@ func screen(width int64, scheme string) chromedp.Action[chromedp.Void] {
 func TestBrowser(t *testing.T) {
 	tier.Slow(t)
 	browser, s := startBrowser(t), hostileSite(t)
-	for name, test := range map[string]func(*testing.T, *site, *tab){"pages": testPages, "chart": testChartPoints, "keyboard": testKeyboard, "script": testWithoutScript} {
+	for name, test := range map[string]func(*testing.T, *site, *tab){"team": testTeamPage, "pages": testPages, "chart": testChartPoints, "keyboard": testKeyboard, "script": testWithoutScript} {
 		t.Run(name, func(t *testing.T) { test(t, s, openTab(t, browser)) })
 	}
 }
@@ -144,7 +144,7 @@ func TestBrowser(t *testing.T) {
 func TestLive(t *testing.T) { testLiveUpdate(t, hostileSite(t), openTab(t, startBrowser(t))) }
 
 // browsed are the pages that are looked at.
-var browsed = []string{"/", "/runs", "/runs/9", "/runs/3", "/runs/9?vs=3", "/runs/12?vs=9", "/runs/9/requests", "/runs/9/requests/1", "/endpoints?run=9", "/findings", "/changes", "/changes/1", "/live", "/traces", "/traces/" + traceID, "/actions", "/nothing"}
+var browsed = []string{"/", "/team", "/runs", "/runs/9", "/runs/3", "/runs/9?vs=3", "/runs/12?vs=9", "/runs/9/requests", "/runs/9/requests/1", "/endpoints?run=9", "/findings", "/changes", "/changes/1", "/live", "/traces", "/traces/" + traceID, "/actions", "/nothing"}
 
 // testPages opens every page: at two widths, in both colour schemes,
 // without an error in the console, without a part that is wider than the window, and

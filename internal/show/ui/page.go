@@ -140,6 +140,7 @@ type Page struct {
 	Session *session
 	Traces  bool // there is a receiver of traces
 	Actions bool // there are actions
+	Team    bool // there is a page of a team
 	Running string
 	Tables  map[string]*Table
 	Data    any
@@ -205,7 +206,7 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request, v *view, name stri
 
 // write renders a page into a buffer first, so that an error has a page of its own.
 func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, v *view) {
-	p := &Page{Title: v.title, Target: s.o.Target, Here: v.here, Session: s.sessions.of(r), Traces: s.o.Traces != nil, Actions: s.o.Program != "", Tables: map[string]*Table{}, Data: v.data}
+	p := &Page{Title: v.title, Target: s.o.Target, Here: v.here, Session: s.sessions.of(r), Traces: s.o.Traces != nil, Actions: s.o.Program != "", Team: s.o.Day != nil, Tables: map[string]*Table{}, Data: v.data}
 	p.Running = s.running()
 	for _, t := range v.tables {
 		p.Tables[t.Name] = t.view(r.URL).cut(r.URL)

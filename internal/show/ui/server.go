@@ -26,6 +26,7 @@ type Options struct {
 	Private bool        // reading needs the token too
 	Traces  *otlp.Store // nil without a receiver of traces
 	OTLP    string      // address of that receiver, for the page
+	Day     *Day        // nil for an arena: there is no page of a team
 	Now     func() time.Time
 	Log     *slog.Logger
 }
@@ -69,6 +70,7 @@ func (s *Server) Handler() http.Handler {
 	// what happens now
 	mux.HandleFunc("GET /live", s.page(s.showLive))
 	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /team", s.page(s.showTeam))
 	mux.HandleFunc("GET /traces", s.page(s.showTraces))
 	mux.HandleFunc("GET /traces/{trace}", s.page(s.showTrace))
 	// actions
@@ -79,6 +81,8 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /actions/stop", s.act(s.stop))
 	mux.HandleFunc("POST /actions/apply", s.act(s.apply))
 	mux.HandleFunc("POST /actions/revert", s.act(s.revert))
+	mux.HandleFunc("POST /team/score", s.act(s.giveScore))
+	mux.HandleFunc("POST /team/claim", s.act(s.claim))
 	// files
 	mux.HandleFunc("GET /static/{file}", static)
 	mux.HandleFunc("GET /", s.notFound)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -50,6 +51,7 @@ func serve(t *testing.T, dir string, change func(*Options)) *site {
 	o := Options{Target: "toy " + summarytest.HostileSays, History: dir, Token: testToken, Program: "/bin/false", Traces: otlp.NewStore(otlp.DefaultLimits), OTLP: "127.0.0.1:4318", Now: time.Now, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 	o.Traces.Add([]otlp.Span{{Trace: traceID, ID: "0123456789abcdef", Name: hostileUser, Server: true, Method: "GET", Route: "/商品/{id}", From: time.Unix(1000, 0), To: time.Unix(1001, 0)},
 		{Trace: traceID, ID: "0123456789abcde0", Parent: "0123456789abcdef", Name: summarytest.HostileSays, System: "mysql", Statement: summarytest.HostileStatement + " and y = '" + token + "'", From: time.Unix(1000, 1e8), To: time.Unix(1000, 5e8)}})
+	o.Day = &Day{Book: &turn.Book{Dir: turn.Folder(dir), Now: time.Now}, Begin: time.Now().Add(-9 * time.Hour), End: time.Now().Add(time.Hour)}
 	if change != nil {
 		change(&o)
 	}

@@ -38,5 +38,17 @@ function filters() {
   }
 }
 
+// reload loads a page again after its number of seconds, unless somebody types there.
+function reload() {
+  const mark = document.querySelector("[data-reload]");
+  if (!mark) return;
+  const initial = new Map([...document.querySelectorAll("main input:not([type=hidden])")].map((i) => [i, i.value]));
+  setInterval(() => {
+    const typing = [...initial].some(([i, was]) => i.value !== was) || document.activeElement.matches("input, select");
+    if (!typing && !document.hidden) location.reload();
+  }, 1000 * mark.dataset.reload);
+}
+
 live();
 filters();
+reload();
