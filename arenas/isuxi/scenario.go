@@ -55,7 +55,8 @@ type contest struct {
 	set   *userSet
 	users []*user // of the set
 	tally *tally
-	draft draft // of the checks
+	draft draft  // of the checks
+	day   string // on which the run began
 
 	mu      sync.Mutex // guards what follows
 	entries []posted   // titles by their authors, of answered requests
@@ -95,12 +96,15 @@ func (ct *contest) Info() scenario.Info {
 
 // begin draws the users of the run.
 func (ct *contest) begin(s scenario.Session) {
-	ct.s, ct.tally = s, new(tally)
+	ct.s, ct.tally, ct.day = s, new(tally), today()
 	ct.set = &ct.data.Sets[ct.rand("set").IntN(len(ct.data.Sets))]
 	for _, m := range ct.set.Users {
 		ct.users = append(ct.users, &user{ct: ct, member: m, cl: s.NewClient(scenario.ClientOptions{UserAgent: userAgent})})
 	}
 }
+
+// today is the day of the site, by which footprints are grouped.
+func today() string { return time.Now().In(tokyo).Format(time.DateOnly) }
 
 // pause waits for a time of the rules. It returns false if the phase ended.
 func (ct *contest) pause(ctx context.Context, d time.Duration) bool {
