@@ -33,7 +33,7 @@ func findDeadlocks(v *cause.View) []iikanji.Finding {
 		Remedies: v.Patch("lock rows in the same order everywhere (sort the keys, SELECT … FOR UPDATE first), and retry rolled-back transactions", nil),
 	}
 	if latest != nil {
-		f.Evidence = append(f.Evidence, deadlockEvidence(latest)...)
+		f.Evidence = append(f.Evidence, deadlockEvidence(v, latest)...)
 	}
 	return []iikanji.Finding{f}
 }
@@ -57,12 +57,12 @@ func transactionSeconds(v *cause.View) float64 {
 	return 10 * v.Seconds / max(1, all)
 }
 
-// deadlockEvidence lists what each transaction of a deadlock waited for and
-// held.
-func deadlockEvidence(d *fact.Deadlock) []iikanji.Evidence {
+// deadlockEvidence lists what each transaction of a deadlock waited for and held, with the
+// place in the source of its statement.
+func deadlockEvidence(v *cause.View, d *fact.Deadlock) []iikanji.Evidence {
 	var out []iikanji.Evidence
 	for i, p := range d.Parts {
-		text := cause.Cut(p.SQL, 120)
+		text := cause.Cut(p.SQL, 120) + sentAt(v, p.SQL)
 		for _, l := range p.Waits {
 			text += fmt.Sprintf("; waits for %s of %s (%s)", l.Mode, l.Table, l.Index)
 		}

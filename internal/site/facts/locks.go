@@ -17,14 +17,16 @@ import (
 // information_schema, MySQL from 8.0 in performance_schema, where they are always
 // enabled.
 const (
+	// InnoDB prints times in the zone of the machine, whatever that of the session is.
+	now      = `CONVERT_TZ(UTC_TIMESTAMP(6), '+00:00', 'SYSTEM')`
 	waitsOld = `SELECT r.trx_query AS waiting, b.trx_query AS blocking, l.lock_table AS tab, l.lock_index AS ix, l.lock_mode AS mode,
- TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) AS us
+ TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, ` + now + `) AS us
  FROM information_schema.innodb_lock_waits w
  JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_trx_id
  JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id
  JOIN information_schema.innodb_locks l ON l.lock_id = w.requested_lock_id`
 	waitsNew = `SELECT r.trx_query AS waiting, b.trx_query AS blocking, CONCAT(l.object_schema, '.', l.object_name) AS tab, l.index_name AS ix, l.lock_mode AS mode,
- TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, NOW(6)) AS us
+ TIMESTAMPDIFF(MICROSECOND, r.trx_wait_started, ` + now + `) AS us
  FROM performance_schema.data_lock_waits w
  JOIN information_schema.innodb_trx r ON r.trx_id = w.requesting_engine_transaction_id
  JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_engine_transaction_id

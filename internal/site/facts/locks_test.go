@@ -32,10 +32,19 @@ func newDuel(t *testing.T) *duel {
 	if _, err := db.ExecContext(ctx, "CREATE TABLE pair (id INT PRIMARY KEY, v INT); INSERT INTO pair VALUES (1, 0), (2, 0)"); err != nil {
 		t.Fatal(err)
 	}
+	// The zone of the session is not that of the machine, in which InnoDB prints its times.
+	zone := func(name string) {
+		if _, err := db.ExecContext(ctx, "SET GLOBAL time_zone = '"+name+"'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	zone("-11:00")
+	db.SetMaxIdleConns(0) // a new connection has the new zone
 	if d.srv, err = facts.Connect(ctx, db, 5*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { d.srv.Close() })
+	zone("SYSTEM")
 	for i, tx := range []**sql.Tx{&d.a, &d.b} {
 		if *tx, err = db.BeginTx(ctx, nil); err != nil {
 			t.Fatal(err)
@@ -85,6 +94,9 @@ func TestLocksForReal(t *testing.T) {
 	w := d.waiting()
 	if len(w) != 1 || w[0].Waiting != "UPDATE pair\n SET v = 7 WHERE id = 2" || w[0].Blocking != "" || w[0].Table != "duel.pair" || w[0].Index != "PRIMARY" || w[0].Mode != "X" || w[0].Seen != 1 {
 		t.Errorf("%+v", w)
+	}
+	if w[0].Longest < 0 || w[0].Longest > time.Minute {
+		t.Errorf("the wait took %v", w[0].Longest)
 	}
 	again := w[0]
 	again.Longest += time.Second
