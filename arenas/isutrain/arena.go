@@ -6,6 +6,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena/kit/files"
 )
 
 //go:embed answers.txt
@@ -74,6 +75,7 @@ func init() {
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
+		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: initializeTimeout,

@@ -34,7 +34,7 @@ var (
 	// of the trains.
 	contestSize = dataSize{Days: 92, Trains: 96}
 	// smallSize is that of tests.
-	smallSize = dataSize{Days: 12, Trains: 48}
+	smallSize = dataSize{Days: 22, Trains: 48}
 )
 
 // version differs for data of other sizes.

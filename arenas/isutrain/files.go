@@ -13,3 +13,6 @@ var repository embed.FS
 
 // webapp is the content of webapp/ in the work folder.
 var webapp = files.NewWebapp(repository)
+
+//go:embed ladder
+var ladder embed.FS
