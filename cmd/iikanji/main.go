@@ -12,6 +12,7 @@ import (
 
 func main() {
 	maybeVet(os.Args)
+	maybePeer(os.Args)
 	process.MaybeSupervise()
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))

@@ -40,7 +40,7 @@ type (
 		Path string
 		To   host.Owner
 	}
-	signal struct {
+	sendSignal struct {
 		PID    int
 		Signal int
 	}

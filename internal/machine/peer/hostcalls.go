@@ -183,7 +183,7 @@ func (p *Peer) FreeSpace(path string) (out int64, err error) {
 
 // Signal sends a signal to a process of the host.
 func (p *Peer) Signal(pid int, sig syscall.Signal) error {
-	return p.call(p.ctx, "Signal", signal{pid, int(sig)}, nil, nil)
+	return p.call(p.ctx, "Signal", sendSignal{pid, int(sig)}, nil, nil)
 }
 
 // ProcFolder is "": the host's /proc is not a folder of this machine.

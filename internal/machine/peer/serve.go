@@ -70,7 +70,7 @@ func (s *server) handler() http.Handler {
 		r, err := s.h.Exec(ctx, host.Command{Path: c.Path, Args: c.Args, Env: c.Env, Dir: c.Dir, As: c.As})
 		return body[status]{status{r.Status}, r.Output}, err
 	}))
-	mux.Handle("/Signal", handleCall(s, func(_ context.Context, a signal, _ io.Reader) (none, error) {
+	mux.Handle("/Signal", handleCall(s, func(_ context.Context, a sendSignal, _ io.Reader) (none, error) {
 		return none{}, s.h.Signal(a.PID, syscall.Signal(a.Signal))
 	}))
 	mux.Handle("/Account", handleCall(s, func(context.Context, none, io.Reader) (host.Owner, error) { return s.h.Account() }))

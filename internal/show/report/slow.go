@@ -39,11 +39,21 @@ var slowColumns = []struct {
 	{"examined_per_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRatio(q.Examined, q.Sent, q.NoExamined) }},
 	{"rows_affected", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Affected, 10) }},
 	{"bytes_sent", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(int64(q.BytesSent), 10) }},
-	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.FullScan, q.NoExamined && q.FullScan == 0) }},
-	{"full_join", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.FullJoin, q.NoExamined && q.FullJoin == 0) }},
-	{"filesort", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.Filesort, q.NoExamined && q.Filesort == 0) }},
-	{"tmp_table", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.TmpTable, q.NoExamined && q.TmpTable == 0) }},
-	{"tmp_disk", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return knownRows(q.TmpDisk, q.NoExamined && q.TmpDisk == 0) }},
+	{"full_scan", false, func(r *iikanji.Row, q *iikanji.SQLRow) string {
+		return knownRows(q.FullScan, q.NoExamined && q.FullScan == 0)
+	}},
+	{"full_join", false, func(r *iikanji.Row, q *iikanji.SQLRow) string {
+		return knownRows(q.FullJoin, q.NoExamined && q.FullJoin == 0)
+	}},
+	{"filesort", false, func(r *iikanji.Row, q *iikanji.SQLRow) string {
+		return knownRows(q.Filesort, q.NoExamined && q.Filesort == 0)
+	}},
+	{"tmp_table", false, func(r *iikanji.Row, q *iikanji.SQLRow) string {
+		return knownRows(q.TmpTable, q.NoExamined && q.TmpTable == 0)
+	}},
+	{"tmp_disk", false, func(r *iikanji.Row, q *iikanji.SQLRow) string {
+		return knownRows(q.TmpDisk, q.NoExamined && q.TmpDisk == 0)
+	}},
 	{"errors", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(r.Errors, 10) }},
 	{"prepares", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return strconv.FormatInt(q.Prepares, 10) }},
 	{"prepares_per_execution", false, func(r *iikanji.Row, q *iikanji.SQLRow) string { return ratio(q.Prepares, r.Count) }},

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/peer"
+)
+
+// The far end of a connection to another host is this program, too: `iikanji peer` there,
+// with the connection as its standard input and output. It is no command for people.
+const peerCommand = "peer"
+
+// oneWriter is the file that one near end at a time may have for writing.
+const oneWriter = "/run/iikanji/lock"
+
+// maybePeer serves as the far end, and does not return, if the arguments ask for it.
+func maybePeer(args []string) {
+	if len(args) != 2 || args[1] != peerCommand {
+		return
+	}
+	// A connection that ends must not end a write that is under way, and no line of ours
+	// may get between the frames.
+	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT)
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	conn := peer.Join(os.Stdin, out)
+	if err := peer.Serve(context.Background(), conn, host.Local{}, peer.Options{Lock: oneWriter, Wait: 20 * time.Second}); err != nil {
+		fmt.Fprintf(os.Stderr, "iikanji peer: %v\n", err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
