@@ -15,7 +15,7 @@ import (
 type Team struct {
 	Remote string     `toml:"remote" help:"git remote to which the ledger of the runs is pushed, after each run; keep it private until the contest is over" example:"git@github.com:team/ledger.git"`
 	Commit TeamCommit `toml:"commit" help:"app: each run also commits what git tracks in the repository of the app's source; default: no file of yours is committed" words:"app"`
-	Notify []Ref `toml:"notify" help:"where the address of each receiver of notices is (env:NAME or file:/PATH:NAME): Discord, Slack, or any server that takes JSON; the address is a secret" example:"env:DISCORD_WEBHOOK"`
+	Notify []Ref      `toml:"notify" help:"where the address of each receiver of notices is (env:NAME or file:/PATH:NAME): Discord, Slack, or any server that takes JSON; the address is a secret" example:"env:DISCORD_WEBHOOK"`
 }
 
 // TeamCommit is what else a run commits.
