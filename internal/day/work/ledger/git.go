@@ -129,14 +129,17 @@ func (l *Ledger) Push(ctx context.Context, remote string) error {
 		return nil
 	case ctx.Err() != nil:
 		return fmt.Errorf("not pushed: no answer within %s", PushTime)
-	case strings.Contains(err.Error(), "fetch first"), strings.Contains(err.Error(), "non-fast-forward"):
+	case strings.Contains(err.Error(), "rejected"), strings.Contains(err.Error(), "non-fast-forward"):
 		return errors.New("not pushed: the remote has commits that the ledger has not; use a branch or a repository of its own")
 	}
 	text := err.Error()
-	if i := strings.LastIndex(text, "\n"); i >= 0 {
-		text = strings.TrimSpace(text[i+1:])
+	for line := range strings.Lines(text) {
+		if said, ok := strings.CutPrefix(strings.TrimSpace(line), "fatal: "); ok {
+			text = said
+			break
+		}
 	}
-	return fmt.Errorf("not pushed: %s", text)
+	return fmt.Errorf("not pushed: %s", strings.Join(strings.Fields(text), " "))
 }
 
 // CommitSource commits what git tracks in the user's own repository, which the site's file
