@@ -33,6 +33,7 @@ func findNPlusOne(r *reporter) error {
 		}
 	}
 	l.helpers()
+	l.mapped()
 	return nil
 }
 

@@ -1,0 +1,141 @@
+package rewrite
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"golang.org/x/tools/go/types/typeutil"
+)
+
+// A mapper makes statements when they are sent, so that their texts are not in the source.
+// Its queries in loops are found at their lines; a rewrite would need the text.
+type mapper struct {
+	name  string
+	paths []string
+	reads []string // methods that send a query
+	how   string
+}
+
+var mappers = []mapper{
+	{"gorm", []string{"gorm.io/gorm", "github.com/jinzhu/gorm"}, []string{"First", "Take", "Last", "Find", "Scan", "Pluck", "Count", "Row", "Rows", "FirstOrInit"},
+		"read the rows of all elements before the loop, by Preload or by one query with IN"},
+	{"xorm", []string{"xorm.io/xorm", "github.com/go-xorm/xorm"}, []string{"Get", "Find", "Count", "Exist", "FindAndCount", "Sum", "SumInt", "Rows", "Iterate", "Query", "QueryString", "QueryInterface"},
+		"read the rows of all elements before the loop, by Join or by one query with In"},
+	{"bun", []string{"github.com/uptrace/bun"}, []string{"Scan", "Count", "Exists", "ScanAndCount", "Rows"},
+		"read the rows of all elements before the loop, by Relation or by one query with IN"},
+	{"beego's orm", []string{"github.com/beego/beego/v2/client/orm", "github.com/beego/beego/client/orm", "github.com/astaxie/beego/orm"},
+		[]string{"Read", "ReadForUpdate", "One", "All", "Count", "Exist", "Values", "LoadRelated", "QueryRow", "QueryRows"},
+		"read the rows of all elements before the loop, by RelatedSel or by one query with IN"},
+}
+
+// entReads are the methods of the queries and clients that ent generates.
+var entReads = []string{"All", "AllX", "Only", "OnlyX", "OnlyID", "First", "FirstX", "FirstID", "Count", "CountX", "Exist", "ExistX", "IDs", "Get", "GetX", "Scan"}
+
+const entHow = "read the rows of all elements before the loop, by With… or by one query with In"
+
+// mapperOf is the mapper by which a call sends a query, and what to do in a loop; "" for
+// other calls.
+func (l *perElement) mapperOf(call *ast.CallExpr) (name, how string) {
+	fn, _ := typeutil.Callee(l.pass.TypesInfo, call).(*types.Func)
+	if fn == nil || fn.Pkg() == nil || fn.Signature().Recv() == nil {
+		return "", ""
+	}
+	for _, m := range mappers {
+		if slices.Contains(m.paths, fn.Pkg().Path()) {
+			if slices.Contains(m.reads, fn.Name()) {
+				return m.name, m.how
+			}
+			return "", ""
+		}
+	}
+	recv := namedOf(fn.Signature().Recv().Type())
+	if recv == nil || !slices.Contains(entReads, fn.Name()) || !strings.HasSuffix(recv.Obj().Name(), "Query") && !strings.HasSuffix(recv.Obj().Name(), "Client") {
+		return "", ""
+	}
+	if slices.ContainsFunc(fn.Pkg().Imports(), func(p *types.Package) bool { return p.Path() == fn.Pkg().Path()+"/predicate" }) {
+		return "ent", entHow
+	}
+	return "", ""
+}
+
+// mapped reports the queries of mappers that a loop sends for each of its elements: by
+// itself, or by a function of the package.
+func (l *perElement) mapped() {
+	senders := map[*types.Func][2]string{}
+	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
+		call := c.Node().(*ast.CallExpr)
+		name, how := l.mapperOf(call)
+		if name == "" || skipped(l.pass, call.Pos()) {
+			continue
+		}
+		if loop := loopAround(c, call); loop != nil {
+			if l.selects(call, loop) {
+				l.report(place{node: lastOf(call), what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name)}})
+			}
+			continue
+		}
+		for up := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
+			if d, ok := up.Node().(*ast.FuncDecl); ok {
+				if fn, ok := l.pass.TypesInfo.Defs[d.Name].(*types.Func); ok && fn.Signature().Params().Len() > 0 {
+					senders[fn] = [2]string{name, how}
+				}
+			}
+			break
+		}
+	}
+	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
+		call := c.Node().(*ast.CallExpr)
+		fn := calleeOf(l.pass, call)
+		by, sends := senders[fn]
+		if !sends || skipped(l.pass, call.Pos()) {
+			continue
+		}
+		loop := loopAround(c, call)
+		if loop == nil || !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return l.varies(a, loop) }) {
+			continue
+		}
+		l.report(place{node: call, what: "each element of the loop calls " + fn.Name() + ", which sends a query of " + by[0], how: by[1],
+			why: refusal{call, byMapper(by[0])}})
+	}
+}
+
+func byMapper(name string) string {
+	return "the texts of " + name + " are made when they are sent; the query cache of APP207 needs no text in the source"
+}
+
+// lastOf is what names the method of a call in a chain, so that a place is where a person
+// looks for it: the chain may begin lines before.
+func lastOf(call *ast.CallExpr) ast.Node {
+	if sel, ok := call.Fun.(*ast.SelectorExpr); ok {
+		return sel.Sel
+	}
+	return call
+}
+
+// selects reports whether the rows that a chain of calls asks for depend on the element of
+// a loop: something besides the variable that takes the rows does.
+func (l *perElement) selects(call *ast.CallExpr, loop ast.Stmt) bool {
+	for last := true; ; last = false {
+		for i, a := range call.Args {
+			dest := ast.Unparen(a)
+			if u, ok := dest.(*ast.UnaryExpr); ok {
+				dest = ast.Unparen(u.X)
+			}
+			if _, plain := dest.(*ast.Ident); plain && last && i == 0 {
+				continue
+			}
+			if l.varies(a, loop) {
+				return true
+			}
+		}
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		if call, ok = ast.Unparen(sel.X).(*ast.CallExpr); !ok {
+			return false
+		}
+	}
+}

@@ -1,0 +1,14 @@
+// Package gorm has the signatures of gorm, for tests.
+package gorm
+
+type DB struct{ Error error }
+
+func (db *DB) Where(query interface{}, args ...interface{}) *DB { return db }
+func (db *DB) Order(value interface{}) *DB                      { return db }
+func (db *DB) Limit(n int) *DB                                  { return db }
+func (db *DB) Model(value interface{}) *DB                      { return db }
+func (db *DB) Preload(query string, args ...interface{}) *DB    { return db }
+func (db *DB) First(dest interface{}, conds ...interface{}) *DB { return db }
+func (db *DB) Find(dest interface{}, conds ...interface{}) *DB  { return db }
+func (db *DB) Count(count *int64) *DB                           { return db }
+func (db *DB) Create(value interface{}) *DB                     { return db }
