@@ -1,0 +1,135 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
+)
+
+// documents are the pages whose command lines are tested.
+var documents = []string{"README.md", "README.ja.md", "docs/contest-day.md", "docs/contest-day.ja.md", "docs/trainers.md"}
+
+func pageText(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+var (
+	spanOfCode = regexp.MustCompile("`(iikanji [^`\n]+)`")
+	// anyName is a word that stands for others.
+	anyName = regexp.MustCompile(`\b[A-Z]{3,}\b|…`)
+)
+
+// blockLines are the command lines in the blocks of a page that have no language.
+func blockLines(page string) (lines []string) {
+	inside, plain := false, false
+	for line := range strings.Lines(page) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			inside = !inside
+			plain = inside && line == "```"
+		} else if plain && strings.HasPrefix(line, "iikanji ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// spanLines are the command lines in the sentences and tables of a page.
+func spanLines(page string) (lines []string) {
+	for _, m := range spanOfCode.FindAllStringSubmatch(page, -1) {
+		if !anyName.MatchString(m[1]) {
+			lines = append(lines, m[1])
+		}
+	}
+	return lines
+}
+
+// TestDocumentsParse: a shell and the parser accept every command line of the pages.
+func TestDocumentsParse(t *testing.T) {
+	tier.Slow(t)
+	e := &env{Stdin: strings.NewReader(""), Stdout: &strings.Builder{}, Stderr: &strings.Builder{}, Cols: 80}
+	dir := t.TempDir()
+	needed := []string{"history", "arena", "work", "turn"} // groups: the word alone lists or shows
+	for _, name := range documents {
+		page := pageText(t, name)
+		lines := slices.Concat(blockLines(page), spanLines(page))
+		if len(lines) < 8 {
+			t.Errorf("%s has %d command lines: the test would prove nothing", name, len(lines))
+		}
+		for _, line := range lines {
+			for _, args := range callsOf(t, dir, line) {
+				known := slices.Contains(commandNames(t.Context(), e), args[0])
+				switch {
+				case len(args) == 1 && known && !slices.Contains(needed, args[0]): // the name of a command, in a table
+				case len(args) == 1 && known:
+				default:
+					tryParse(t, e, name+": "+line, args)
+				}
+			}
+		}
+	}
+}
+
+// TestTwins: the sheet of the contest's day has the same commands in both languages, and the
+// README the same first ones.
+func TestTwins(t *testing.T) {
+	for english, japanese := range map[string]string{"docs/contest-day.md": "docs/contest-day.ja.md", "README.md": "README.ja.md"} {
+		a, b := blockLines(pageText(t, english)), blockLines(pageText(t, japanese))
+		if len(a) == 0 || !slices.Equal(a, b) {
+			t.Errorf("%s has\n%s\n%s has\n%s", english, strings.Join(a, "\n"), japanese, strings.Join(b, "\n"))
+		}
+	}
+}
+
+// TestContestDaySheet runs the command lines of the sheet in their order, as they are written,
+// in the folder of a small site. Its benchmarker is a command: a score is known at once, and
+// iikanji score has nothing to give (TestExamplesAsWritten has the portal).
+func TestContestDaySheet(t *testing.T) {
+	tier.Slow(t)
+	x := newExamples(t)
+	startSite(t, x)
+	short := "--load 2s"
+	rows := map[string]example{
+		"iikanji init --policy contest":    {want: "describes the site", with: "--force " + x.site.URL},
+		"iikanji doctor":                   {want: "none failed", before: (*examples).giveBench},
+		"iikanji notify test":              {want: "told (json)", before: (*examples).team},
+		"iikanji work keep":                {want: "is the kept state"},
+		"iikanji diagnose .":               {want: "sensors", with: short},
+		"iikanji plan . DB101":             {want: "DB101"},
+		"iikanji apply . DB101":            {want: "is applied"},
+		"iikanji work":                     {want: "kept"},
+		"iikanji turn give":                {want: "given back after"},
+		"iikanji choose":                   {want: "worth"},
+		"iikanji work back kept --dry-run": {want: "nothing"},
+		"iikanji history .":                {want: "applied by hand"},
+	}
+	ran := 0
+	for _, line := range blockLines(pageText(t, "docs/contest-day.md")) {
+		row := rows[line]
+		switch {
+		case strings.HasPrefix(line, "iikanji bench"):
+			row = example{want: "PASSED"}
+		case strings.HasPrefix(line, "iikanji score"):
+			row = example{want: "no run waits for its score", status: exitFailed}
+		case strings.HasPrefix(line, "iikanji turn take"):
+			row = example{want: "the turn is yours"}
+		}
+		row.line = "cd /srv/shop && " + line
+		if t.Run(line, func(t *testing.T) { x.run(t, &row) }) {
+			ran++
+		}
+	}
+	if ran < 15 {
+		t.Errorf("%d lines ran", ran)
+	}
+}
