@@ -123,7 +123,7 @@ func (c *comparer) meaning(e *Edit, old, now state.File, before, after []byte) {
 	name := now.Path
 	source := c.sourceOf(name)
 	switch web := c.reader(name, iikanji.EngineNginx); {
-	case web != nil || strings.Contains(name, "/nginx/") && source == nil:
+	case web != nil || strings.Contains(name, "/nginx/") && source == nil && (before != nil || after != nil):
 		e.Kind, e.Names = Directive, directives(before, after)
 		if web == nil {
 			web = c.web()
@@ -251,13 +251,20 @@ func (c *comparer) notLoaded(e *Edit, s *state.Service, now state.File) {
 	e.Service = s.Name
 	switch {
 	case s.Loaded.IsZero():
-	case now.Class != "" && len(s.Reads) > 0 && !slices.Contains(s.Reads, now.Path) && now.Class != state.Link:
+	case now.Class == state.Text && len(s.Reads) > 0 && !slices.Contains(s.Reads, now.Path) && c.isNginx(now):
 		e.Warning, e.Why = NotLoaded, s.Name+" does not read this file"
 	case now.Class == "" && s.Loaded.Before(c.in.Base.At):
 		e.Warning, e.Why = NotLoaded, s.Name+" was not reloaded since"
 	case now.Class != "" && now.Changed.After(s.Loaded.Add(slack)):
 		e.Warning, e.Why = NotLoaded, s.Name+" was not reloaded since"
 	}
+}
+
+// isNginx reports whether a file has directives of nginx: a list of accounts or a page in its
+// folder is read in other ways than by an include.
+func (c *comparer) isNginx(f state.File) bool {
+	all, ok := flat(c.text(f))
+	return ok && len(all) > 0
 }
 
 // configOf returns the service whose main configuration a file is.
