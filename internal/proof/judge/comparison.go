@@ -2,6 +2,7 @@ package judge
 
 import (
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/proof/stats"
@@ -39,7 +40,7 @@ func Compare(pairs []Pair) Comparison {
 		m.SE = math.Sqrt((m.SE*m.SE + armWeight*arms/n) / (1 + armWeight))
 		m.DF *= 1 + armGain*armWeight
 	}
-	m.SE = max(m.SE, leastSE, resolution(s.pairs)*math.Sqrt(2/max(1, float64(s.n()))))
+	m.SE = max(m.SE, leastSE, resolution(s)*math.Sqrt(2/max(1, float64(s.n()))))
 	c := Comparison{Scores: [2]float64{math.Exp(stats.Mean(s.a)), math.Exp(stats.Mean(s.b))}, Pairs: len(s.pairs), Work: compareWork(s.pairs)}
 	c.Ratio = iikanji.Interval{Mid: math.Exp(m.Mean), Level: level}
 	if m.DF > 0 {
@@ -54,18 +55,39 @@ func Compare(pairs []Pair) Comparison {
 const leastSE = 1e-6
 
 // resolution is the standard deviation of ln(score) that rounding causes where all scores are
-// whole numbers; 0 otherwise. Scores without noise have an interval of this width.
-func resolution(pairs []Pair) float64 {
+// whole numbers, or where they come in steps; 0 otherwise. Scores without noise have an
+// interval of this width.
+func resolution(s sifted) float64 {
 	least := math.Inf(1)
-	for _, p := range pairs {
+	for _, p := range s.pairs {
 		for _, r := range []*iikanji.Run{p.A, p.B} {
 			if r.Score != math.Round(r.Score) {
-				return 0
+				return step(s) / math.Sqrt(12)
 			}
 			least = min(least, r.Score)
 		}
 	}
 	return 1 / math.Sqrt(12) / least
+}
+
+// tied is how close two ln(score) are that are the same step.
+const tied = 1e-9
+
+// step is the least distance of different ln(score) where most runs score the same as another
+// one, as they hardly do by chance; 0 otherwise. Where the two states are all that differs, the
+// steps may be as wide as that.
+func step(s sifted) float64 {
+	y := slices.Sorted(slices.Values(slices.Concat(s.a, s.b)))
+	least, different := math.Inf(1), 1
+	for i := 1; i < len(y); i++ {
+		if d := y[i] - y[i-1]; d > tied {
+			least, different = min(least, d), different+1
+		}
+	}
+	if different < 2 || 2*different > len(y) {
+		return 0
+	}
+	return least
 }
 
 // Arms are the arms of a pair in the order of its runs; true is the candidate.

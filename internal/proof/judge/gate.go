@@ -56,7 +56,7 @@ func (j Judge) gate(c Case, s sifted, v *iikanji.Verdict) string {
 	if s.fails(c.Earlier) {
 		return sayFailed(s, nil)
 	}
-	if a, b := Voids(c.Pairs); b > a && voidChance(c) <= voidGate {
+	if a, b := c.voids(); b > a && voidChance(c) <= voidGate {
 		return fmt.Sprintf("its own runs do not count more often: %d of them and %d without it", b, a)
 	}
 	if a, b, rose := errorsRose(c, s, j.ErrorStep); rose {
@@ -86,11 +86,17 @@ const (
 	voidDoubt = 0.20 // it is not kept yet
 )
 
+// voids are the void runs of each arm, with those of the candidate before the trial.
+func (c *Case) voids() (incumbent, candidate int) {
+	incumbent, candidate = Voids(c.Pairs)
+	return incumbent, candidate + c.With.Void
+}
+
 // voidChance is the p-value of the hypothesis that the candidate's runs are void
 // as often as the incumbent's, those before the trial included.
 func voidChance(c Case) float64 {
-	a, b := Voids(c.Pairs)
-	ranA, ranB := c.Earlier.Runs, 0
+	a, b := c.voids()
+	ranA, ranB := c.Earlier.Runs, c.With.Runs
 	for _, p := range c.Pairs {
 		if p.A != nil {
 			ranA++
@@ -101,6 +107,18 @@ func voidChance(c Case) float64 {
 	}
 	return stats.Fisher(b, max(b, ranB), a+c.Earlier.Void, max(a+c.Earlier.Void, ranA))
 }
+
+// VoidsMore is why a change is not kept whose runs are void more often than those without it;
+// "" if they are not.
+func VoidsMore(with, without Record) string {
+	if with.Void < leastVoids || stats.Fisher(with.Void, with.Runs, without.Void, without.Runs) > voidDoubt {
+		return ""
+	}
+	return fmt.Sprintf("runs with it do not count more often: %d of %d, and %d of %d before", with.Void, with.Runs, without.Void, without.Runs)
+}
+
+// leastVoids is the least number of void runs that are evidence: one is an accident.
+const leastVoids = 2
 
 // Forbidden finds a promise that a change weakens and the policy keeps.
 func Forbidden(c *iikanji.Change, allow []iikanji.Promise) (iikanji.Promise, bool) {

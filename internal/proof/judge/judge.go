@@ -42,6 +42,8 @@ type Case struct {
 	Known  []iikanji.Fault   // of the incumbent in earlier runs
 	// Earlier counts the incumbent's runs before the trial.
 	Earlier Record
+	// With counts the candidate's runs before the trial, of which many were void.
+	With Record
 	// Worth is the least effect worth keeping if it differs from the change's own:
 	// for a bundle it is the sum of its changes' least effects.
 	Worth float64

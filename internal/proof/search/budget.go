@@ -124,10 +124,11 @@ func (s *State) FinalLoad() time.Duration {
 
 // endTime is what the rehearsal and the last comparison will take.
 func (s *State) endTime() time.Duration {
-	load := max(s.fullLoad(), s.EndLoad)
 	if s.Ledger.KeptNothing() { // the shortest comparison, so that something may be kept at all
-		load = s.Options.Short
+		pairs := min(s.count(FewestPairs), s.Options.Pairs)
+		return time.Duration(2*pairs)*(s.Options.Short+s.Overhead()) + s.times(RehearsalShare, s.RunCost()) + s.turnsTime()
 	}
+	load := max(s.fullLoad(), s.EndLoad)
 	return time.Duration(2*s.Options.Pairs)*(load+s.Overhead()) + s.spare() + s.turnsTime()
 }
 

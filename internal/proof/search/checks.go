@@ -15,9 +15,11 @@ import (
 // its own pairs of such runs, which differ in nothing else: no interaction of others can look
 // like its effect, and the run of the final site serves all.
 type Checks struct {
-	Arms   []CheckArm `json:"arms"`
-	Rounds int        `json:"rounds,omitempty"`
-	Voids  int        `json:"voids,omitempty"` // rounds in a row whose run of the final site does not count
+	Arms []CheckArm `json:"arms"`
+	// Load is that of each run.
+	Load   time.Duration `json:"load_ns,omitempty"`
+	Rounds int           `json:"rounds,omitempty"`
+	Voids  int           `json:"voids,omitempty"` // rounds in a row whose run of the final site does not count
 }
 
 // A CheckArm is one kept change that is checked.
@@ -111,7 +113,7 @@ func (s *State) round() []Keep {
 	})
 	most := len(left)
 	if s.bounded() {
-		runs := float64(s.TailLeft()) / float64(max(s.Cost, 1))
+		runs := float64(s.TailLeft()) / float64(max(s.checkCost(), 1))
 		if !begun {
 			if runs < s.constant(CheckRuns) {
 				return nil
@@ -125,6 +127,31 @@ func (s *State) round() []Keep {
 		round = append(round, a.Keep)
 	}
 	return round
+}
+
+// mayCheckLong reports whether the kept changes are checked once more, in full runs, before the
+// last comparison: some help at first and harm in a longer run. What is left after the debts are
+// paid is few enough.
+func (s *State) mayCheckLong() bool {
+	o, n := s.Options, len(s.keeps())
+	each := o.Full + s.Overhead()
+	return s.bounded() && !s.Long && !s.Plan.ConfirmLast && o.Full > o.Short && n > 1 &&
+		time.Duration(s.count(FewestPairs)*(n+1))*each <= s.TailLeft()
+}
+
+// Unseen is what no run without a change has shown, as the checks were short; "" if they were
+// not.
+func (s *State) Unseen() string {
+	o := s.Options
+	if o.Full <= o.Short || s.Long || len(s.keeps()) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("no change was left out of a run longer than %s: one that helps at first and harms later would show in the last comparison as a whole only", Brief(o.Short))
+}
+
+// checkCost is the time of a run of the checks.
+func (s *State) checkCost() time.Duration {
+	return s.Cost + max(0, s.Checks.Load-s.Options.Short)
 }
 
 // isDoubtful reports whether a change more likely than it may be has no gain. Of a part of a
@@ -195,7 +222,7 @@ func (s *State) debts() string {
 	if n == 0 {
 		return ""
 	}
-	need := time.Duration(s.count(DebtRounds)*(n+1)) * s.Cost
+	need := time.Duration(s.count(DebtRounds)*(n+1)) * s.checkCost()
 	return fmt.Sprintf("%d kept changes are unproven alone: about %s more would decide on them", n, Brief(need))
 }
 

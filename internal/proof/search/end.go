@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -52,6 +53,12 @@ func (s *State) conclude() Step {
 		s.Plan.Stage = Proving
 		return s.conclude()
 	case Proving:
+		if s.mayResume() {
+			return Step{Do: Resume, Why: "the kept changes are checked, and there is time for further candidates"}
+		}
+		if s.mayCheckLong() {
+			return at(Step{Do: StartChecks, Why: "there is time to leave each out of longer runs, too", Keeps: s.keeps(), Long: true}, Drops)
+		}
 		if len(s.Ledger.InForce) == 0 {
 			return at(Step{Do: End, Why: "nothing was kept: there is nothing to compare"}, Finished)
 		}
@@ -76,10 +83,37 @@ func (s *State) conclude() Step {
 	return at(Step{Do: End}, Finished)
 }
 
+// mayResume reports whether the end phase goes back to the search: what is checked needs no
+// time any more, and a candidate is left that fits the rest. Each time a candidate must have
+// been tried since the last one, and no change has turned logs off.
+func (s *State) mayResume() bool {
+	l := s.Ledger
+	if !s.bounded() || s.Plan.ConfirmLast || len(l.InForce) == 0 || s.Resumed > 0 && len(l.Attempts) == s.Resumed {
+		return false
+	}
+	for i := range l.Attempts {
+		if a := &l.Attempts[i]; s.isInForce(a) && a.Candidate.Traits.Blinds {
+			return false
+		}
+	}
+	again := *s
+	again.BeginAgain()
+	return again.explore().Do != EndSearch
+}
+
+// BeginAgain goes back to the search.
+func (s *State) BeginAgain() {
+	s.Ending, s.EndLoad, s.Resumed = false, 0, len(s.Ledger.Attempts)
+	s.Phase, s.Plan = Searching, Plan{}
+}
+
 // confirm is the next step until the change that the fast lane let in is decided on.
 func (s *State) confirm() Step {
 	if step, due := s.confirmDue(); due {
 		return step
+	}
+	if len(s.Ledger.Open.Since) >= s.count(ConfirmRuns) { // more runs do not help: too few were made before it
+		return Step{Do: ConfirmOpen, Plan: s.Plan}
 	}
 	return s.confirmRun()
 }
@@ -146,7 +180,7 @@ func (s *State) inComparison() Step {
 	switch {
 	case c.Disturbed && c.Bad == s.count(MostBadPairs): // a headline with its noise is better than none
 		return Step{Do: AcceptAll, Why: c.Why}
-	case c.Pairs >= s.Options.Pairs:
+	case c.Pairs >= s.Options.Pairs && (c.Pairs >= s.count(CalibrationPairs) || !s.bounded() || left < s.pairCost()+s.turnsTime()):
 		return Step{Do: EndCompare}
 	case left < 0 && c.Pairs >= s.count(FewestPairs) || left < -s.pairCost() || c.Bad >= s.count(MostVoids):
 		why := c.Why
@@ -162,6 +196,9 @@ func (s *State) inComparison() Step {
 // decides on the only one.
 func (s *State) toCheck() []Keep {
 	kept := s.keeps()
+	if s.Resumed > 0 { // the others were checked before
+		kept = slices.DeleteFunc(kept, func(k Keep) bool { return !s.isWeak(k) })
+	}
 	if len(kept) == 1 && !s.isWeak(kept[0]) {
 		return nil
 	}

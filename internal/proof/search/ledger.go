@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/judge"
 )
 
 // A Ledger is what a search writes down beside the journal, so that the next
@@ -23,6 +24,9 @@ type Ledger struct {
 	Absorbed bool               `json:"absorbed,omitempty"` // other work uses what one cure saves: see Absorbs
 	Pairs    [][][2]int         `json:"pairs"`              // of past trials, for the noise
 	Incumb   []iikanji.RunID    `json:"incumbent"`
+	// Void counts the runs of changes that were not confirmed because these were void too often,
+	// by the key of their attempt: their trial goes on with them.
+	Void map[string]judge.Record `json:"void,omitempty"`
 	// Fruitless is how many searches on this history, this one included, have proven nothing
 	// since the last one that proved a gain.
 	Fruitless int `json:"fruitless,omitempty"`
@@ -37,6 +41,9 @@ type Unconfirmed struct {
 	Bound   float64         `json:"bound"`
 	Before  []iikanji.RunID `json:"before"`
 	Since   []iikanji.RunID `json:"since"`
+	// With counts the runs with it, and Without those before it, void ones included.
+	With    judge.Record `json:"with,omitzero"`
+	Without judge.Record `json:"without,omitzero"`
 }
 
 // Share is the share of a test's error that the tests of this search have. The error is one

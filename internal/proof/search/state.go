@@ -20,6 +20,8 @@ type State struct {
 	Runs      int           `json:"runs"`                   // of this search
 	Switching time.Duration `json:"switching_ns,omitempty"` // from the untouched site to the final one, where that is not short
 	Ending    bool          `json:"ending,omitempty"`       // the rest of the time is for the end
+	Resumed   int           `json:"resumed,omitempty"`      // attempts when the end phase went back to the search; 0 if it did not
+	Long      bool          `json:"long,omitempty"`         // the kept changes are checked in full runs, too
 	EndLoad   time.Duration `json:"end_load_ns,omitempty"`  // least load of full runs while ending
 
 	// What runs have shown of the noise and of the score.

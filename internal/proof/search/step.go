@@ -19,10 +19,13 @@ type Step struct {
 	Sweep bool `json:"sweep,omitempty"`
 	// Verdict ends a trial or a check.
 	Verdict iikanji.Verdict `json:"verdict,omitzero"`
-	// Deferred: the trial ends without a verdict because another candidate promises more.
+	// Deferred: the trial ends without a verdict because another candidate promises more, or
+	// because the time is up.
 	Deferred bool `json:"deferred,omitempty"`
 	// Keeps are the changes to check, or to undo.
 	Keeps []Keep `json:"keeps,omitempty"`
+	// Long: the checks are in full runs.
+	Long bool `json:"long,omitempty"`
 	// Drop: the check found no effect worth keeping.
 	Drop bool `json:"drop,omitempty"`
 	// Row is which parts of the design the next run has; at its end, which of them stay.
@@ -87,6 +90,7 @@ const (
 	RunRound    Action = "round"           // run the final site, and without each of some changes
 	EndCheck    Action = "end check"       // undo the change, or keep it
 	EndChecks   Action = "end checks"
+	Resume      Action = "resume the search" // the end phase has time left, and candidates are
 	Rehearse    Action = "restart rehearsal"
 	Compare     Action = "last comparison" // begin it
 	RunFinal    Action = "final pair"      // run one pair of it

@@ -241,7 +241,7 @@ func TestProvable(t *testing.T) {
 	says := cast.Provable()
 	t.Log(says)
 	found := regexp.MustCompile(`\+(\d+) % and more in (\d+) pairs`).FindAllStringSubmatch(says, -1)
-	if len(found) != 2 || !strings.HasSuffix(says, "; there are 12m15s for trials") {
+	if len(found) != 2 || !strings.HasSuffix(says, "; there are 13m56s for trials") {
 		t.Fatalf("says %q", says)
 	}
 	last := math.Inf(1)

@@ -102,7 +102,7 @@ func (s *State) afterVerdict() Step {
 		return step
 	case s.TimeFor() < s.pairCost() && !s.mayTakeFromEnd(v):
 		v.Call, v.Reason, v.Why = iikanji.Inconclusive, iikanji.Undecided, timeIsUp+"; "+v.Why
-		return Step{Do: Settle, Why: v.Why, Verdict: v}
+		return Step{Do: Settle, Why: v.Why, Verdict: v, Deferred: s.Trial.Changes == 1} // the checks may leave time for more pairs
 	}
 	return Step{Do: RunPair}
 }

@@ -15,6 +15,8 @@ type Final struct {
 	Site Site
 	Seed uint64
 	Load time.Duration
+	// Wanted is how many pairs there shall be.
+	Wanted int
 	// Away undoes every change for a while, and Back applies them again.
 	Away, Back func(ctx context.Context) error
 	// Before is a run of the untouched site that was made right before the comparison,
@@ -63,7 +65,7 @@ func (f *Final) orderOf(n int) []bool {
 	case n == 1 && f.used:
 		return judge.BA.Arms()
 	}
-	return judge.NextOrder(f.Seed, 0, n).Arms()
+	return judge.FinalOrder(f.Seed, f.Wanted, n).Arms()
 }
 
 // turn brings the site into its final or its untouched state.

@@ -40,6 +40,13 @@ func (t *Tuner) confirmOpen(ctx context.Context) error {
 		return err
 	}
 	v := b.state.Judge.Confirm(changes[0].ID, trial.WorthOf(changes), judge.Provisional{OK: true, Bound: l.Open.Bound}, before, since)
+	if why := judge.VoidsMore(l.Open.With, l.Open.Without); why != "" && v.Call == iikanji.Keep {
+		v.Call, v.Reason, v.Why = iikanji.Revert, iikanji.NoGain, why
+		if l.Void == nil {
+			l.Void = map[string]judge.Record{}
+		}
+		l.Void[a.Key] = l.Open.With
+	}
 	v.Answered = a.Verdict.Answered // compared before the run that the fast lane accepted
 	a.Verdict = v
 	if err := b.judged(a); err != nil {

@@ -101,7 +101,7 @@ func TestTuneProvisionalFails(t *testing.T) {
 func TestTuneBundleOnProvisional(t *testing.T) {
 	tier.Slow(t)
 	m, tu := newMeadow(t, 12)
-	tu.Options.Time = 240 * time.Second // too little for a trial of each
+	tu.Options.Time = 212 * time.Second // too little for a trial of each
 	m.effects = map[string]float64{"luck=2": 0.05, "a=1": 0.05, "b=1": 0.05}
 	seen := m.luckyOnce()
 	m.finds = func(on map[string]bool) []iikanji.Finding {
@@ -446,7 +446,7 @@ func TestTuneFasterMachine(t *testing.T) {
 // planned. Each kept change names the verdict that it shares.
 func TestTuneHandful(t *testing.T) {
 	m, tu := newMeadow(t, 40)
-	tu.Options.Time = 220 * time.Second // too little for a screening
+	tu.Options.Time = 166 * time.Second // too little for a screening
 	m.effects = map[string]float64{"a=1": 0.04, "b=1": 0.05, "c=1": 0.05, "d=1": 0.04}
 	m.finds = func(on map[string]bool) []iikanji.Finding {
 		var f []iikanji.Finding

@@ -20,11 +20,15 @@ func saysOf(a *search.Attempt, k search.Keep) string {
 	return a.Says
 }
 
-// startChecks begins the drop-one checks of kept changes. One that others are built on has none.
-func (t *Tuner) startChecks(keeps []search.Keep) error {
+// startChecks begins the drop-one checks of kept changes, in short runs or in full ones. One that others are built on has none.
+func (t *Tuner) startChecks(keeps []search.Keep, long bool) error {
 	b := t.book
-	star := &trial.Star{Site: t.runner, Load: t.Options.Short, Rng: t.runner.rng}
-	checks := &search.Checks{}
+	load := t.Options.Short
+	if long {
+		load, b.state.Long = t.Options.Full, true
+	}
+	star := &trial.Star{Site: t.runner, Load: load, Rng: t.runner.rng}
+	checks := &search.Checks{Load: load}
 	looks := b.state.Judge.Looks.Scaled(1 / float64(max(1, b.state.Debts()))) // together they have the error of one trial
 	for _, k := range keeps {
 		changes, err := b.changes(k.Changes)
@@ -141,6 +145,9 @@ func (t *Tuner) endChecks(why string) error {
 
 // rehearse restarts everything in the worst order and reads the settings back.
 func (t *Tuner) rehearse(ctx context.Context) (err error) {
+	if unseen := t.book.state.Unseen(); unseen != "" {
+		t.display.note("%s", unseen)
+	}
 	t.display.phase("rehearsal", "every service is killed and started in the worst order", "does it all come back?")
 	if t.out.Rehearsal, err = t.Field.Rehearse(ctx); err != nil {
 		return err
@@ -158,7 +165,7 @@ func (t *Tuner) rehearse(ctx context.Context) (err error) {
 func (t *Tuner) compare(context.Context) error {
 	s := t.book.present()
 	t.out.Full = s.FinalLoad()
-	f := &trial.Final{Site: t.runner, Seed: t.Options.Seed, Load: t.out.Full, On: true, Before: t.untouchedBefore(),
+	f := &trial.Final{Site: t.runner, Seed: t.Options.Seed, Load: t.out.Full, Wanted: t.Options.Pairs, On: true, Before: t.untouchedBefore(),
 		Away: t.hands.allAway, Back: t.hands.allBack}
 	f.Tell = func(final bool) {
 		t.display.show(func(v *View) {

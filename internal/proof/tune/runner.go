@@ -45,17 +45,8 @@ func (r *runner) Bench(ctx context.Context, spec load.Spec, touched ...*iikanji.
 		return nil, "", context.Cause(ctx)
 	}
 	s.Ledger.Runs++
-	if !spec.Trial {
-		earlier := &r.book.earlier
-		earlier.Runs++
-		if judge.Failed(run) {
-			earlier.Failed++
-		}
-		if void != "" {
-			earlier.Void++
-		}
-	}
-	s.Took(r.book.now().Sub(began))
+	r.record(spec.Trial, run, void)
+	s.Took(r.book.now().Sub(began) - max(0, spec.Load-s.Options.Short)) // of a short run
 	if void == "" && (run.Load.Void || run.Outcome == iikanji.Void) {
 		void = cmp.Or(run.Load.Why, "not a valid measurement")
 	}
@@ -69,6 +60,24 @@ func (r *runner) Bench(ctx context.Context, spec load.Spec, touched ...*iikanji.
 		r.acceptAll(void)
 	}
 	return run, void, nil
+}
+
+// record counts a run of the incumbent, or one with a change that is not confirmed yet.
+func (r *runner) record(candidate bool, run *iikanji.Run, void string) {
+	l, of := r.book.ledger(), &r.book.earlier
+	switch {
+	case l.Open != nil && len(l.Away) == 0:
+		of = &l.Open.With
+	case candidate:
+		return
+	}
+	of.Runs++
+	if judge.Failed(run) {
+		of.Failed++
+	}
+	if void != "" {
+		of.Void++
+	}
 }
 
 // mostVoids is how many void runs in a row show that the machine is always so.

@@ -242,7 +242,7 @@ func (t *Tuner) letRowIn(d *trial.Design, st *search.Design, effects []search.Pa
 	}
 	a.Fast = true
 	a.Verdict = iikanji.Verdict{Change: changes[0].ID, Call: iikanji.Keep, Reason: iikanji.Proven, Why: why, Answered: d.Answered}
-	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: stats.Mean(judge.LogScores(b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):])), Before: ids(b.incumbent)}
+	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: stats.Mean(judge.LogScores(b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):])), Before: ids(b.incumbent), Without: b.earlier}
 	l.Attempts = append(l.Attempts, a)
 	for _, c := range changes {
 		l.InForce = append(l.InForce, c.ID)

@@ -168,6 +168,7 @@ func (t *Tuner) beginTrial(ctx context.Context, on *onTrial, key string, planned
 	t.display.phase("trial", a.Says, a.Candidate.Reason())
 	earlier := s.Earlier(a.Candidate, a.Key)
 	tr.Closed = tr.Closed || earlier.Closed || on.isRung()
+	tr.Case.With = s.Ledger.Void[a.Key]
 	tr.Looks = s.Judge.Looks.Scaled(earlier.Share())
 	pairs, err := t.pairsOf(earlier)
 	if err != nil {
@@ -429,7 +430,7 @@ func (t *Tuner) notePairs() {
 func (t *Tuner) letIn() {
 	b, on := t.book, t.on
 	l := b.ledger()
-	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: on.fast.Fast.Bound, Before: ids(b.incumbent)}
+	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: on.fast.Fast.Bound, Before: ids(b.incumbent), Without: b.earlier}
 	for _, c := range on.trial.Arms.Changes {
 		l.InForce = append(l.InForce, c.ID)
 	}

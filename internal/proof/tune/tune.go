@@ -162,13 +162,17 @@ func (t *Tuner) performEnd(ctx context.Context, step search.Step) error {
 		if step.Why != "" {
 			t.display.note("%s", step.Why)
 		}
-		return t.startChecks(step.Keeps)
+		return t.startChecks(step.Keeps, step.Long)
 	case search.RunRound:
 		return t.runRound(ctx, step.Keeps)
 	case search.EndCheck:
 		return t.endCheck(ctx, step)
 	case search.EndChecks:
 		return t.endChecks(step.Why)
+	case search.Resume:
+		t.display.note("the search goes on: %s", step.Why)
+		t.book.present().BeginAgain()
+		return nil
 	case search.Rehearse:
 		return t.rehearse(ctx)
 	case search.Compare:
