@@ -15,7 +15,8 @@ type Found struct {
 	// useless change.
 	Truth  float64
 	Shown  float64 // the effect that iikanji expects of it
-	Lo, Hi float64 // the interval shown beside it
+	Lo, Hi float64 // the interval shown beside it, or beside the bundle that it was proven with
+	Of     float64 // the true effect that the interval is of: the change's, or that of the bundle
 	Alone  bool    // it had a trial of its own
 	// Proven: it is printed as proven by itself. Tried is its mean true effect in the runs
 	// that proved it.
@@ -116,6 +117,7 @@ func (s *site) mean(ids []iikanji.RunID) float64 {
 func (s *site) found(out *tune.Outcome, in Set, k int) Found {
 	c := s.candidates[k]
 	f := Found{Truth: marginal(s.truth, in, k, 1), Unwanted: c.unwanted(), Cheaper: c.lowersWork()}
+	f.Of = f.Truth
 	for i := range out.Attempts {
 		a := &out.Attempts[i]
 		for _, id := range a.Changes {
@@ -131,10 +133,25 @@ func (s *site) found(out *tune.Outcome, in Set, k int) Found {
 			if proof := provenAlone(a, id); proof != nil {
 				f.Proven, f.Shown, f.Lo, f.Hi = true, proof.Expect.Mid, proof.Expect.Lo, proof.Expect.Hi
 				f.Tried = s.tried(proof, k, f.Truth)
+			} else if a.HasSeveral() {
+				f.Of = s.truth.Score(in, 1) - s.truth.Score(in&^s.partsOf(a), 1)
 			}
 		}
 	}
 	return f
+}
+
+// partsOf are the candidates of an attempt that are in force.
+func (s *site) partsOf(a *search.Attempt) Set {
+	var parts Set
+	for _, id := range a.Changes {
+		for k, c := range s.candidates {
+			if do := s.changes[id-1].Do[0]; s.isOn(k) && do.Place == c.place(k) && do.Body == c.content(k) {
+				parts |= 1 << k
+			}
+		}
+	}
+	return parts
 }
 
 // provenAlone is the verdict by which a search calls a change in force proven by itself, as

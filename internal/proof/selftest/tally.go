@@ -26,7 +26,7 @@ type Tally struct {
 	Compared int
 	Covered  int
 	Changes  int // in force, with an interval
-	Inside   int // whose interval covers the truth
+	Inside   int // whose interval, or that of their bundle, covers the truth
 	Shown    float64
 	Truth    float64
 	Expected float64
@@ -81,7 +81,7 @@ func (t *Tally) add(r *Result) {
 			useless += one(f.Useless())
 		}
 		t.Changes++
-		if f.Lo <= f.Truth && f.Truth <= f.Hi {
+		if f.Lo <= f.Of && f.Of <= f.Hi {
 			t.Inside++
 		}
 		t.Shown, t.Truth = t.Shown+f.Shown, t.Truth+f.Truth
