@@ -30,6 +30,9 @@ type deployCmd struct {
 	Anyway bool          `help:"Deploy a branch that lacks commits of the remote's main branch."`
 	Back   bool          `help:"Put the version before the last deployment back."`
 	Failed string        `help:"Write the source of the last version that did not serve into this folder, and deploy nothing." type:"path" placeholder:"FOLDER"`
+	Etc    bool          `help:"Write the files of the ledger that differ, and reload only the services that read them; deploy no app."`
+	Ledger string        `help:"With --etc: working tree of the ledger, such as a clone (default: that of the work folder)." type:"path" placeholder:"FOLDER"`
+	Logs   string        `help:"Turn access logs and slow logs off, or on again; deploy no app." enum:",on,off" default:"" placeholder:"on|off"`
 	JSON   bool          `help:"Print one JSON document."`
 	clockFlag
 	turnFlags
@@ -51,6 +54,9 @@ Examples:
   iikanji deploy
   iikanji deploy --from git
   iikanji deploy --back
+  iikanji deploy --logs off
+  iikanji deploy --logs on
+  iikanji deploy --etc
 
 Exit status: 0 it serves, 1 failed to run (also: the former version serves), 2
 usage.`
@@ -68,9 +74,15 @@ func (c *deployCmd) Run(ctx context.Context, e *env) error {
 	if c.Health < time.Second || c.Health > 10*time.Minute {
 		return usageError("--health %v: want 1s to 10m", c.Health)
 	}
-	apps, err := c.apps(t.file)
-	if err != nil {
-		return err
+	changes := c.Etc || c.Logs != ""
+	if c.Etc && c.Logs != "" || changes && (c.Service != "" || c.Back || c.Failed != "" || c.From != "there") {
+		return usageError("--etc and --logs go with nothing else")
+	}
+	var apps []*target.Service
+	if !changes {
+		if apps, err = c.apps(t.file); err != nil {
+			return err
+		}
 	}
 	dir, hist, err := c.folders(t)
 	if err != nil {
@@ -91,8 +103,13 @@ func (c *deployCmd) Run(ctx context.Context, e *env) error {
 	defer progress.Done()
 	say := func(line string) { progress.Say("%s", report.Clean(line)) }
 	var done []*deploy.Result
+	var made []*iikanji.Change
 	err = livesite.Use(ctx, livesite.Options{File: t.file, Dir: dir, Progress: say, Partly: true, Ended: func(err error) { say(err.Error()) }},
 		func(ctx context.Context, s *livesite.Subject) error {
+			if changes {
+				made, err = c.files(ctx, e, t, s, h, dir)
+				return err
+			}
 			for _, app := range apps {
 				res, err := c.one(ctx, e, t, s, h, dir, app, say)
 				if err != nil {
@@ -103,6 +120,12 @@ func (c *deployCmd) Run(ctx context.Context, e *env) error {
 			return nil
 		})
 	progress.Done()
+	if changes {
+		if err == nil {
+			err = c.printFiles(e, made)
+		}
+		return err
+	}
 	return errors.Join(c.print(e, done), err)
 }
 
