@@ -341,7 +341,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 		return err
 	}
 	if r.target.file != nil {
-		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target)))
+		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target), w.told()...))
 	}
 	return verdictOf(run)
 }

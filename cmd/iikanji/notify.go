@@ -90,12 +90,13 @@ func (e *env) tell(ctx context.Context, t *namedTarget, n notice.Notice) {
 const noticeFaults = 3
 
 // runNotice tells of a run.
-func runNotice(run *iikanji.Run, who string) notice.Notice {
+func runNotice(run *iikanji.Run, who string, more ...string) notice.Notice {
 	n := notice.Notice{Kind: "run", Title: fmt.Sprintf("run %d %s", run.ID, run.Outcome)}
 	if run.Outcome == iikanji.Passed {
 		n.Title += " " + scoreText(run.Score)
 	}
 	n.Title += " (" + who + ")"
+	n.Lines = append(n.Lines, more...)
 	if run.Outcome != iikanji.Passed {
 		n.Lines = append(n.Lines, run.Reasons...)
 	}

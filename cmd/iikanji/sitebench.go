@@ -67,8 +67,10 @@ func (c *tuneCmd) fitSite(t *namedTarget) {
 	}
 	c.Short, c.Full, c.Watch = b.RunLength(), b.RunLength(), b.RunLength()
 	c.Pairs = min(c.Pairs, 2)
-	if b.MaxRuns > 0 && (c.Runs == 0 || c.Runs > b.MaxRuns) {
-		c.Runs = b.MaxRuns
+	for _, most := range []int{b.MaxRuns, b.RunsLeft} {
+		if most > 0 && (c.Runs == 0 || c.Runs > most) {
+			c.Runs = most
+		}
 	}
 	if !c.timeGiven && c.Time == defaultTuneTime {
 		least := search.Options{Short: c.Short, Full: c.Full, Watch: c.Watch, Pairs: c.Pairs}.LeastTime()

@@ -2,7 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -22,7 +27,48 @@ func (c *uiCmd) day(e *env, t *namedTarget, hist string) *ui.Day {
 			return c.giveScore(ctx, e, t, iikanji.RunID(run), portalbench.Given{At: e.Now(), Who: who, Fail: fail, By: "page"}, score)
 		}
 	}
+	if o, err := os.Executable(); err == nil {
+		d.Difference = c.difference(e, o)
+	}
 	return d
+}
+
+// Limits of the difference on the page: it reads the whole site, and the page is loaded
+// again every 15 s.
+const (
+	differenceTime = 20 * time.Second
+	differenceKeep = 12 * time.Second
+)
+
+// difference is what iikanji work prints, in a process of its own: the site is opened
+// anew each time.
+func (c *uiCmd) difference(e *env, program string) func(context.Context) ([]string, error) {
+	var mu sync.Mutex
+	var at time.Time
+	var lines []string
+	var last error
+	return func(ctx context.Context) ([]string, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !at.IsZero() && e.Now().Sub(at) < differenceKeep {
+			return lines, last
+		}
+		ctx, stop := context.WithTimeout(ctx, differenceTime)
+		defer stop()
+		cmd := exec.CommandContext(ctx, program, append([]string{"work", "--target", c.Target}, c.arguments()...)...)
+		cmd.WaitDelay = time.Second
+		var out, errs strings.Builder
+		cmd.Stdout, cmd.Stderr = &out, &errs
+		lines, last = nil, nil
+		if err := cmd.Run(); err != nil {
+			last = errors.New(firstLineOf(errors.New(strings.TrimPrefix(strings.TrimSpace(errs.String()), "iikanji: "))))
+		}
+		for line := range strings.Lines(out.String()) {
+			lines = append(lines, strings.TrimRight(line, "\n"))
+		}
+		at = e.Now()
+		return lines, last
+	}
 }
 
 // giveScore keeps a score that was given on a page, and writes it into its run unless a

@@ -28,6 +28,7 @@ type workCmd struct {
 	Note  workNoteCmd  `cmd:"" help:"Add a note to the latest run."`
 	Back  workBackCmd  `cmd:"" help:"Bring the state of a run back, as one change."`
 	Prove workProveCmd `cmd:"" help:"Compare the present state with the kept one in pairs of runs."`
+	Watch workWatchCmd `cmd:"" help:"Keep runs of a portal that no command announced."`
 	Allow workAllowCmd `cmd:"" help:"Let a file that looks like a secret into the ledger."`
 }
 

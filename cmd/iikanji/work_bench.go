@@ -113,6 +113,25 @@ func (b *benchWork) print(r *benchRun, out *output) {
 	}
 }
 
+// toldRoutes is how many routes a notice has.
+const toldRoutes = 3
+
+// told is what a notice has of the comparison: its verdict with the interval, the costs per
+// request, the limit, and the heaviest routes.
+func (b *benchWork) told() (lines []string) {
+	if b == nil || b.compare == nil {
+		return nil
+	}
+	c := b.compare
+	lines = append(lines, c.Head()+"; "+c.Verdict(), c.PerRequest(), work.Limit(c.Run))
+	if b.routes != nil {
+		for _, r := range b.routes.Rows[:min(len(b.routes.Rows), toldRoutes)] {
+			lines = append(lines, fmt.Sprintf("%s: %s in %s", r.Key, report.Duration(r.Total), report.Number(int(r.Count), "request")))
+		}
+	}
+	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
+}
+
 // write writes the run into the ledger and sends it to the team's remote. It returns what
 // happened, as one line, and lines about files that were left out.
 func (b *benchWork) write(ctx context.Context, r *benchRun, run *iikanji.Run) (line string, more []string) {

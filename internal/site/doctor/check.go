@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -163,6 +164,10 @@ func (d *round) restarts(ctx context.Context) {
 func (d *round) benchmarker() {
 	b := &d.File.Bench
 	switch {
+	case b.How == target.BenchPortal && !d.hasAccessLog():
+		d.bad(Warning, "", "benchmarker", "write access below [service.logs] of the web server", "a portal starts its runs, and no access log can show begin and end of a load")
+	case b.How == target.BenchPortal:
+		d.ok("", "benchmarker", "a portal starts its runs, %v each; a person gives the scores", b.RunLength())
 	case b.Command == "":
 		d.bad(Warning, "", "benchmarker", "fill in command below [bench]; until then use iikanji bench --manual", "there is no command")
 	case b.Reset.How == target.ResetCommand && b.Reset.Command == "":
@@ -174,8 +179,17 @@ func (d *round) benchmarker() {
 	}
 }
 
+// hasAccessLog reports whether a web server of the site has an access log.
+func (d *round) hasAccessLog() bool {
+	return slices.ContainsFunc(d.File.Services, func(s target.Service) bool { return s.Role == iikanji.RoleWeb && s.Logs.Access != "" })
+}
+
 // bench runs the benchmarker once.
 func (d *round) bench(ctx context.Context) {
+	if d.File.Bench.How == target.BenchPortal {
+		d.bad(Skipped, "", "run of the benchmarker", "iikanji bench . asks to press", "a person starts it")
+		return
+	}
 	if d.s == nil || d.File.Bench.Command == "" {
 		d.bad(Skipped, "", "run of the benchmarker", "mend the failures above first", "it could not be run")
 		return
