@@ -25,8 +25,8 @@ func changesInForce(events []history.Event) map[iikanji.RunID]set {
 		case history.Staged:
 			if e.Stage == iikanji.Reverted {
 				delete(now, e.Change)
-			} else {
-				now[e.Change] = now[e.Change]
+			} else if _, in := now[e.Change]; !in {
+				now[e.Change] = false
 			}
 		case history.Judged:
 			if _, in := now[e.Change]; in && e.Verdict != nil {

@@ -62,9 +62,9 @@ func (f *openFile) Read(b []byte) (int, error) {
 	case err == nil:
 		return n, nil
 	case errors.Is(err, io.EOF):
-		err = errors.Join(f.endStream(), io.EOF)
-		if n > 0 {
-			return n, nil
+		err := f.endStream()
+		if n > 0 || err != nil {
+			return n, err
 		}
 		return 0, io.EOF
 	}
