@@ -6,10 +6,12 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // codePlaces reports the places of levers. Their causes are declared by the levers: see
@@ -107,7 +109,7 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 		f.More = -math.Log(1-p.Drops) * s.heat.share
 	}
 	if len(s.Places) > 1 {
-		f.Claim = fmt.Sprintf("%s, and in %s more of this function; together it took %.1f s of the run", p.What, cause.Plural(float64(len(s.Places)-1), "place"), s.heat.seconds)
+		f.Claim = fmt.Sprintf("%s, and in %s more of this function (%s); together it took %.1f s of the run", p.What, cause.Plural(float64(len(s.Places)-1), "place"), linesOf(s.Places[1:]), s.heat.seconds)
 	}
 	if len(v.Input.Target.WithRole(iikanji.RoleApp)) > 1 {
 		f.Where += " at " + s.Service
@@ -123,6 +125,20 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 		}
 	}
 	return f
+}
+
+// linesOf lists the lines of places, each once.
+func linesOf(places []fact.CodePlace) string {
+	var lines []string
+	for _, p := range places {
+		if line := strconv.Itoa(p.Line); !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 1 {
+		return "line " + lines[0]
+	}
+	return "lines " + strings.Join(lines, ", ")
 }
 
 // readAhead is the query cache as a remedy of a loop: it reads the rows of the loop's

@@ -18,7 +18,13 @@ type environment struct {
 	old   []byte // nil: no file
 	now   map[string]string
 	later map[string]string // to be set in the file
+	// secret is what the source adds to the DSN of a variable that holds a password: the file,
+	// and with it the history, would have the password.
+	secret []addition
 }
+
+// An addition is a text for the end of a DSN, and the variable that has the DSN.
+type addition struct{ variable, text string }
 
 func readEnv(s *change.Site, svc change.Service) (*environment, error) {
 	e := &environment{path: svc.EnvFile, now: map[string]string{}, later: map[string]string{}}
@@ -87,11 +93,28 @@ func (e *environment) setDSN(params []param) (found bool, err error) {
 		if _, err := mysql.ParseDSN(text); err != nil {
 			return true, fmt.Errorf("the DSN in %s would not be one any more", name)
 		}
+		if hasPassword(text) && text != d.text && !slices.ContainsFunc(params, func(p param) bool { return p.socket }) {
+			e.secret = append(e.secret, addition{name, suffix(d.text, params)})
+			continue
+		}
 		if err := e.put(name, text); err != nil {
 			return true, err
 		}
 	}
 	return found, nil
+}
+
+// suffix is what sets parameters at the end of a DSN: of two values, the last takes effect.
+func suffix(dsn string, params []param) string {
+	var list []string
+	for _, p := range params {
+		list = append(list, p.name+"="+p.value)
+	}
+	sign := "?"
+	if strings.Contains(dsn, "?") {
+		sign = "&"
+	}
+	return sign + strings.Join(list, "&")
 }
 
 const header = "# Variables that iikanji has set; see `iikanji history`. Read at each start of the app.\n"

@@ -3,6 +3,7 @@ package appenv
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -80,11 +81,14 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 		}
 	}
 	dsn := len(params) > 0 && !inVariable
-	if !dsn && w.Pool == 0 && !w.quiet() {
+	if !dsn && len(env.secret) == 0 && w.Pool == 0 && !w.quiet() {
 		return &source{}, nil
 	}
+	if len(env.secret) > 0 && (svc.Source == "" || !svc.Builds) {
+		return nil, env.secret[0].byHand("the source is not known")
+	}
 	if svc.Source == "" || !svc.Builds {
-		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn))
+		return nil, fmt.Errorf("the source of %s is not known", w.whose(dsn || len(env.secret) > 0))
 	}
 	src, err := readSource(s, svc.Host, svc.Source)
 	if err != nil {
@@ -92,6 +96,9 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	}
 	if dsn {
 		err = src.setDSN(params)
+	}
+	if err == nil && len(env.secret) > 0 {
+		err = src.addToDSN(env.secret, filepath.Join(svc.Source, filepath.FromSlash(svc.Package)))
 	}
 	if err == nil && w.Pool > 0 {
 		err = src.setPool(w.Pool)

@@ -142,6 +142,37 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestSecretDSN: the parameters of a DSN that comes with a password from the environment are
+// added where the source opens its pool, once, and in the served program only.
+func TestSecretDSN(t *testing.T) {
+	const app = "package main\n\nimport (\n\t\"database/sql\"\n\t\"os\"\n)\n\nfunc main() {\n\tdsn := os.Getenv(\"DSN\")\n\tdb, err := sql.Open(\"mysql\", dsn)\n\tprintln(db, err)\n}\n"
+	for env, want := range map[string]string{
+		"DSN=me:s3cret@tcp(h:3306)/db":                `sql.Open("mysql", dsn + "?interpolateParams=true")`,
+		"DSN=me:s3cret@tcp(h:3306)/db?parseTime=true": `sql.Open("mysql", dsn + "&interpolateParams=true")`,
+	} {
+		s := sourceSite(t, map[string]string{"main.go": app, "fill/main.go": app}, env)
+		r := remedy(map[string]string{"dsn": "interpolateParams=true"})
+		c, err := change.Plan(t.Context(), s, r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff := change.Diff(c)
+		if !strings.Contains(diff, want) || strings.Contains(diff, "s3cret") || strings.Contains(diff, "fill/") {
+			t.Errorf("%s:\n%s\nwant %s", env, diff, want)
+		}
+		for _, op := range c.Do {
+			if op.Verb == iikanji.Write {
+				if err := os.WriteFile(op.Place, []byte(op.Body), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if _, err := change.Plan(t.Context(), s, r); !errors.Is(err, change.ErrNothing) {
+			t.Errorf("planned again: %v", err)
+		}
+	}
+}
+
 // FuzzDSN: editing a DSN keeps the rest of the text, and a second edit changes
 // nothing.
 func FuzzDSN(f *testing.F) {
