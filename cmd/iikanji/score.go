@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/day/portalbench"
 	"github.com/iikanji/iikanji/internal/day/turn"
+	"github.com/iikanji/iikanji/internal/load/loader"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -93,6 +94,9 @@ func (c *scoreCmd) read(e *env, b *target.Bench, g *portalbench.Given) error {
 		}
 		found, has, messages := portalbench.Paste(b, string(text))
 		g.Messages = messages
+		if g.Said, err = loader.Messages(b, string(text)); err != nil {
+			return err
+		}
 		if !scored && g.Fail == "" && has {
 			g.Score, scored = found, true
 		}

@@ -391,6 +391,26 @@ func TestParseScore(t *testing.T) {
 	}
 }
 
+// TestSaid: what a person pasted is read for what it means, without secrets.
+func TestSaid(t *testing.T) {
+	s := newStage(t)
+	id, err := Record(s.h, "toy", Load{time.Now(), time.Now()}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []iikanji.Message{{Text: "users did not increase, password=hunter2", Means: iikanji.MeansNoGrowth, Count: 3}}
+	if err := Give(s.h.Dir(), id, Given{Who: "bo", Score: 7, Said: said}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Settle(s.h); err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.h.LoadRun(id)
+	if err != nil || len(run.Messages) != 1 || run.Messages[0].Count != 3 || strings.Contains(run.Messages[0].Text, "hunter2") {
+		t.Errorf("%+v, %v", run.Messages, err)
+	}
+}
+
 // TestGive: lines survive a torn one, and a run that is not there has no score.
 func TestGive(t *testing.T) {
 	s := newStage(t)

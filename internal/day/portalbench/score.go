@@ -30,7 +30,9 @@ type Given struct {
 	Score    float64   `json:"score"`
 	Fail     string    `json:"fail,omitempty"`     // why it failed; "" for a run that counts
 	Messages []string  `json:"messages,omitempty"` // of failed checks
-	By       string    `json:"by,omitempty"`       // where it was given: terminal, page, command
+	// Said are the portal's messages by what they mean.
+	Said []iikanji.Message `json:"said,omitempty"`
+	By   string            `json:"by,omitempty"` // where it was given: terminal, page, command
 }
 
 // givenVersion is the version of a line; readers refuse a larger one.
@@ -42,6 +44,7 @@ const scoreFile = "score.jsonl"
 // Limits of what a person gives.
 const (
 	maxMessages = 50
+	maxSaid     = 200
 	maxMessage  = 300 // runes
 	maxFail     = 500 // runes
 )
@@ -151,7 +154,12 @@ func (g Given) cleaned() Given {
 	for _, m := range g.Messages[:min(len(g.Messages), maxMessages)] {
 		messages = append(messages, clean(m, maxMessage))
 	}
-	g.Fail, g.Messages = clean(g.Fail, maxFail), messages
+	var said []iikanji.Message
+	for _, m := range g.Said[:min(len(g.Said), maxSaid)] {
+		m.Text, m.Route = clean(m.Text, maxMessage), clean(m.Route, maxMessage)
+		said = append(said, m)
+	}
+	g.Fail, g.Messages, g.Said = clean(g.Fail, maxFail), messages, said
 	return g
 }
 
@@ -190,6 +198,9 @@ func apply(run *iikanji.Run, all []Given) (changed bool) {
 		}
 		for _, m := range g.Messages {
 			run.Faults = addFault(run.Faults, m)
+		}
+		if len(g.Said) > 0 {
+			run.Messages = g.Said
 		}
 	}
 	return changed
