@@ -76,7 +76,7 @@ func TestWork(t *testing.T) {
 		{"07-free-seats-once.patch", 0.95, 0.85},
 		{"08-masters-in-memory.patch", 0.8, 1},
 	} {
-		undo := func() {}
+		var undo func()
 		if table, columns, ok := strings.Cut(c.change, " ("); ok {
 			alter("ALTER TABLE " + table + " ADD INDEX w (" + columns)
 			undo = func() { alter("ALTER TABLE " + table + " DROP INDEX w") }
