@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -91,8 +92,12 @@ func (s *Server) showTeam(r *http.Request) (*view, error) {
 		return nil, notFound("this target has no team: it is an arena")
 	}
 	_, sum, err := s.store.load()
+	var hinted interface{ Hints() []string }
+	if errors.As(err, &hinted) { // no run was made yet: clock and turn count already
+		sum, err = &summary.Summary{}, nil
+	}
 	if err != nil {
-		return s.withoutHistory(err)
+		return nil, err
 	}
 	d := s.o.Day
 	p := teamPage{Now: s.o.Now(), Clock: clockOf(d.Begin, d.End, s.o.Now()), Scores: d.Score != nil, Has: d.Difference != nil}

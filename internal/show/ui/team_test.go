@@ -130,6 +130,9 @@ func TestTeam(t *testing.T) {
 	if status, _, _ := s.post(t, "/team/claim", claim); status != 400 {
 		t.Errorf("a key that is none: status %d", status)
 	}
+	if status, page, _ := serve(t, t.TempDir(), nil).get(t, "/team"); status != 200 || !strings.Contains(page, "Freeze") {
+		t.Errorf("before the first run: status %d, %s", status, page)
+	}
 	arena := serve(t, filepath.Dir(s.dir), func(o *Options) { o.Day = nil })
 	if status, _, _ := arena.get(t, "/team"); status != 404 {
 		t.Errorf("an arena: status %d", status)
