@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/ui"
 )
 
 // An acting is what a command does with a site and with its history.
@@ -127,5 +128,5 @@ func freezeLine(begin, end, now time.Time) string {
 		return ""
 	}
 	return fmt.Sprintf("%s, end %s, %s left: freeze. No new edits; end with a state that has passed several times",
-		now.Local().Format("15:04"), end.Local().Format("15:04"), report.Duration(end.Sub(now).Round(time.Minute)))
+		now.Local().Format("15:04"), end.Local().Format("15:04"), ui.Left(end.Sub(now)))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/day/notice"
 	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/show/ui"
 )
 
 type turnCmd struct {
@@ -86,7 +87,7 @@ func turnLines(s turn.State, now time.Time) (lines []string) {
 			why = ", " + l.Why
 		}
 		lines = append(lines, fmt.Sprintf("turn: %s%s, since %s until %s (%s left)", l.Who, why,
-			l.Since.Local().Format("15:04"), l.Until.Local().Format("15:04"), report.Duration(l.Until.Sub(now).Round(time.Second))))
+			l.Since.Local().Format("15:04"), l.Until.Local().Format("15:04"), ui.Left(l.Until.Sub(now))))
 	} else {
 		lines = append(lines, "turn: free")
 	}

@@ -59,18 +59,29 @@ func clockOf(begin, end, now time.Time) *clockView {
 	if end.IsZero() {
 		return nil
 	}
-	c := &clockView{Begin: begin, End: end, Now: now, State: "running", Left: report.Duration(end.Sub(now).Abs().Round(time.Second))}
+	c := &clockView{Begin: begin, End: end, Now: now, State: "running", Left: Left(end.Sub(now).Abs())}
 	switch {
 	case !now.Before(end):
 		c.State, c.Percent = "over", 100
 	case now.Before(begin):
-		c.State, c.Left = "before", report.Duration(begin.Sub(now).Round(time.Second))
+		c.State, c.Left = "before", Left(begin.Sub(now))
 	case !begin.IsZero():
 		if c.Percent = int(100 * now.Sub(begin) / end.Sub(begin)); c.Percent >= freezePercent {
 			c.State = "freeze"
 		}
 	}
 	return c
+}
+
+// Left is a time that is left, as people say it: 1h36m, 48 min, 90 s.
+func Left(d time.Duration) string {
+	switch {
+	case d >= time.Hour:
+		return report.Duration(d.Round(time.Minute))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
 // A teamFinding is a finding with who works on it.
