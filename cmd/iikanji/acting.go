@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -65,6 +66,9 @@ func openToAct(ctx context.Context, e *env, t *namedTarget, dir, hist string, ac
 	if err != nil {
 		return nil, nil, e.busy(hist, err)
 	}
+	if err := frozen(h, act); err != nil {
+		return nil, nil, errors.Join(err, h.Close())
+	}
 	if err := t.nameRoots(h, dir); err != nil {
 		return nil, nil, errors.Join(err, h.Close())
 	}
@@ -84,6 +88,19 @@ func openToAct(ctx context.Context, e *env, t *namedTarget, dir, hist string, ac
 		return nil, nil, errors.Join(err, h.Close())
 	}
 	return h, hold, nil
+}
+
+// unfreezing are the commands that act on a site after finalize has said READY: they
+// measure, or bring back a known state.
+var unfreezing = []string{"finalize", "recover", "revert", "bench", "diagnose"}
+
+// frozen refuses a change of a site that finalize has left ready.
+func frozen(h *history.History, act acting) error {
+	why := h.Frozen()
+	if why == "" || !act.changes || slices.Contains(unfreezing, act.what) {
+		return nil
+	}
+	return hinted(fmt.Errorf("the site is left as it is (%s): changes are refused", why), "iikanji finalize --open allows changes again")
 }
 
 // busy adds who works to the error of a history that another process writes.

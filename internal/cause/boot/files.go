@@ -73,8 +73,10 @@ var kernelNotInFiles = declare("BOOT108", "kernel variable not in the files", "a
 		if v.File != "" {
 			then = v.Then + " by " + v.File
 		}
-		out = append(out, finding("host", fmt.Sprintf("%s is %s only until a boot; then it is %s", v.Name, v.Now, then),
-			fmt.Sprintf("a line in /etc/sysctl.d/90-local.conf: %s = %s", v.Name, v.Now), "/proc/sys/"+strings.ReplaceAll(v.Name, ".", "/")))
+		f := finding("host", fmt.Sprintf("%s is %s only until a boot; then it is %s", v.Name, v.Now, then),
+			fmt.Sprintf("a line in /etc/sysctl.d/90-local.conf: %s = %s", v.Name, v.Now), "/proc/sys/"+strings.ReplaceAll(v.Name, ".", "/"))
+		f.Remedies[0].Args = map[string]string{v.Name: v.Now}
+		out = append(out, f)
 	}
 	return out
 })

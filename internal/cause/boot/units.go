@@ -53,19 +53,20 @@ var onePort = declare("BOOT103", "two enabled units for one port", "a boot start
 			continue
 		}
 		for _, u := range m.Units {
-			if u.Name == s.Unit || !u.Boots || u.Active == "active" && u.PID != 0 && strings.HasSuffix(u.Name, ".service") {
+			if u.Name == s.Unit || !u.Boots || u.Never || u.Active == "active" && u.PID != 0 && strings.HasSuffix(u.Name, ".service") {
 				continue // it runs beside the other one
 			}
 			port, both := common(u.Ports, append(slices.Clone(s.Ports), mine.Ports...))
 			if !both || triggers(u, s.Unit) {
 				continue
 			}
-			out = append(out, finding(s.Name, fmt.Sprintf("a boot starts %s and %s, and both would listen on port %d", s.Unit, u.Name, port),
-				"systemctl disable "+u.Name, fmt.Sprintf("%s listens on it now; %s is %s and %s", s.Unit, u.Name, word(u.State, "started by another unit"), u.Active)))
+			f := finding(s.Name, fmt.Sprintf("a boot starts %s and %s, and both would listen on port %d", s.Unit, u.Name, port),
+				"systemctl disable "+u.Name, fmt.Sprintf("%s listens on it now; %s is %s and %s", s.Unit, u.Name, word(u.State, "started by another unit"), u.Active))
+			out = append(out, planned(f, "unit", s.Name, "leave "+u.Name+" out at boot", map[string]string{"act": "off", "unit": u.Name}))
 		}
 	}
 	return out
-})
+}, cause.Plan("unit", "off", iikanji.RoleUnknown))
 
 // common is a port that both lists have.
 func common(a, b []int) (port int, both bool) {

@@ -39,6 +39,7 @@ var keeps = map[string]string{
 	"ondemand/":                    "what is started is used by nobody until another change has the app use it; the end of a service weakens availability",
 	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
 	"unit/boot":                    "one more unit is started at boot; nothing that runs now changes",
+	"unit/off":                     "a unit that does not run now is not started at boot either",
 	"unit/dropin":                  "a unit is started again more often, and after what it needs; what it executes does not change",
 	"workers/":                     "further processes and threads of an app whose source keeps no state in their memory; state weakens freshness and behaviour, threads weaken tested-only",
 	"sysctl/limits":                "higher limits; lower ones weaken availability or observability",

@@ -25,6 +25,8 @@ const (
 	OpDone     What = "op-done"     // the op has changed the host
 	Judged     What = "judged"      // a Verdict was reached
 	Noted      What = "note"        // a text for people
+	Frozen     What = "frozen"      // changes of the site are refused from here on; Text is the reason
+	Opened     What = "opened"      // they are allowed again; Text is the reason
 	Settled    What = "settled"     // the damage before it was examined; Text is the result
 	RunKept    What = "run-kept"    // people go on from the state of Run
 )

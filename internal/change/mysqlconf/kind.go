@@ -43,6 +43,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	wanted, changed, err := different(args.Values, now, told)
+	if errors.Is(err, change.ErrNothing) {
+		return k.keep(ctx, s, svc, r.Target, wanted)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +80,37 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	return c, nil
 }
 
+// keep plans the file alone, for values that the running server has only because a statement
+// has set them: its next start would not have them.
+func (k Kind) keep(ctx context.Context, s *change.Site, svc change.Service, target string, wanted map[string]string) (*iikanji.Change, error) {
+	byStatement, err := setByStatement(ctx, svc.DB())
+	if err != nil {
+		return nil, err
+	}
+	old, err := s.ReadOld(svc.Host, svc.DropIn)
+	if err != nil {
+		return nil, err
+	}
+	inFile := set(old)
+	lost := false
+	for name, value := range wanted {
+		lost = lost || byStatement[name] && plain(inFile[name]) != plain(value)
+	}
+	if !lost {
+		return nil, change.ErrNothing
+	}
+	if err := overriding(s, svc, wanted); err != nil {
+		return nil, err
+	}
+	edited := edit(old, wanted)
+	if err := test(ctx, s, svc, edited); err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: target, Says: "keep " + change.SaySettings(wanted), Risk: iikanji.RiskNone}
+	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Path: svc.DropIn, Old: old, New: edited, Host: svc.Host})
+	return c, nil
+}
+
 // different checks that the server has the variables and that at least one value
 // differs. It returns the values as the server will store them, and the names of
 // the variables that differ.
@@ -95,7 +129,7 @@ func different(args, now map[string]string, told map[string]trait) (wanted map[s
 		}
 	}
 	if len(changed) == 0 {
-		return nil, nil, change.ErrNothing
+		return wanted, nil, change.ErrNothing
 	}
 	return wanted, changed, nil
 }

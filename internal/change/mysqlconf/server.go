@@ -121,3 +121,28 @@ func accountsByName(ctx context.Context, db *sql.DB, wanted map[string]string) (
 	}
 	return n > 0, nil
 }
+
+// setByStatement are the variables whose present value a statement has set, by MariaDB's own
+// record; MySQL 8 has none that a user without further rights may read.
+func setByStatement(ctx context.Context, db *sql.DB) (map[string]bool, error) {
+	rows, err := db.QueryContext(ctx, "SELECT LOWER(VARIABLE_NAME) FROM information_schema.SYSTEM_VARIABLES WHERE GLOBAL_VALUE_ORIGIN = 'SQL'")
+	var refused *mysql.MySQLError
+	if errors.As(err, &refused) { // unknown table or column
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("reading who set the server's variables: %w", err)
+	}
+	defer rows.Close()
+	all := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, fmt.Errorf("reading who set the server's variables: %w", err)
+		}
+		all[name] = true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("reading who set the server's variables: %w", err)
+	}
+	return all, nil
+}

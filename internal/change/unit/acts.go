@@ -16,6 +16,10 @@ var acts = []change.DeclaredAct{
 		Name: "dropin", Help: "set how a unit is started again, what it is started after, and its folder below /run",
 		Belief: usual, Worth: change.WorthLine,
 	}),
+	change.Declare[offArgs](change.Act{
+		Name: "off", Help: "have the boot leave a unit out that does not run",
+		Belief: usual, Worth: change.WorthLine,
+	}),
 	change.Declare[bootArgs](change.Act{
 		Name: "boot", Help: "have the boot start a unit",
 		Belief: usual, Worth: change.WorthLine,
@@ -97,6 +101,28 @@ func (a *dropInArgs) says() string {
 	}
 	return "set " + strings.Join(words, ", ") + " of " + a.Unit
 }
+
+// offArgs are the arguments of "off".
+type offArgs struct {
+	Unit string `arg:"unit,required" help:"the unit, as in app-ruby.service"`
+}
+
+// Validate checks the name.
+func (a *offArgs) Validate() error {
+	if !unitName.MatchString(a.Unit) {
+		return fmt.Errorf("unit = %q: want a name as in app.service", a.Unit)
+	}
+	return nil
+}
+
+// never is a path that does not exist: a unit with it as its condition is passed over.
+const never = "/etc/systemd/system/iikanji-never"
+
+func (a *offArgs) edit() (path string, text func(old []byte) []byte) {
+	return a.Unit + ".d/90-iikanji.conf", func(old []byte) []byte { return merge(old, []setting{{"Unit", "ConditionPathExists", never}}) }
+}
+
+func (a *offArgs) says() string { return "leave " + a.Unit + " out at boot" }
 
 // bootArgs are the arguments of "boot".
 type bootArgs struct {

@@ -3,6 +3,7 @@
 // executes, as whom, or in which sandbox:
 //
 //	act = dropin   /etc/systemd/system/UNIT.d/90-iikanji.conf, with the settings of settings.go
+//	act = off      the same file, with a condition that never holds: as systemctl disable
 //	act = boot     /etc/systemd/system/multi-user.target.d/90-iikanji-UNIT.conf, with Wants=UNIT:
 //	               as systemctl enable, but a file, which an undo can restore to the byte,
 //	               and which needs no section [Install]

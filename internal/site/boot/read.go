@@ -100,6 +100,7 @@ func (a *Asker) units(ctx context.Context) ([]shown, error) {
 		u.Boots = boots(u.Name, byName, map[string]bool{})
 		a.ports(u)
 		u.Reload = u.Reload || a.newDropIn(u)
+		u.Never = a.leftOut(u)
 		if u.Local && u.Load != "masked" && strings.HasSuffix(u.Name, ".service") {
 			local = append(local, u)
 		}
@@ -128,6 +129,15 @@ func (a *Asker) newDropIn(u *shown) bool {
 		}
 	}
 	return false
+}
+
+// leftOut reports whether a loaded drop-in has a condition of package change/unit that never
+// holds.
+func (a *Asker) leftOut(u *shown) bool {
+	return slices.ContainsFunc(u.DropIns, func(file string) bool {
+		b, err := a.Host.Read(file)
+		return err == nil && strings.Contains(string(b), "iikanji-never")
+	})
 }
 
 // run runs a program and returns its output; a status other than 0 is an error.

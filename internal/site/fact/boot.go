@@ -45,6 +45,8 @@ type BootUnit struct {
 	Local bool `json:"local,omitempty"`
 	// Boots: a chain of enabled units leads from the boot to it.
 	Boots bool `json:"boots,omitempty"`
+	// Never: a drop-in of iikanji has the boot leave it out.
+	Never bool `json:"never,omitempty"`
 }
 
 // A BootService is a service of the site on the host.
