@@ -55,6 +55,9 @@ func callsOf(t *testing.T, dir, line string) (calls [][]string) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(dir, "messages.txt"), nil, 0o600); err != nil { // read by a redirection
+		t.Fatal(err)
+	}
 	out := filepath.Join(dir, "calls")
 	script := `iikanji() { printf '%s\n' "$@" '--- end' >>"$CALLS"; }
 zcat() { :; }

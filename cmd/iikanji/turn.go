@@ -18,6 +18,9 @@ type turnCmd struct {
 	Give turnGiveCmd `cmd:"" help:"Give the turn back."`
 }
 
+// Help returns the long help of the command.
+func (turnCmd) Help() string { return turnShowCmd{}.Help() }
+
 // turnFlags find the site whose turn it is.
 type turnFlags struct {
 	Target string `help:"Target (default: the iikanji.toml in this folder)." placeholder:"TARGET"`
