@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -220,6 +221,9 @@ func (h *hoister) hoist(e ast.Expr, m *maker) (fix analysis.SuggestedFix, ok boo
 	name := h.x.fresh(camel(fd.Name.Name, m.suffix))
 	var decl string
 	switch {
+	case (m.pair || m.lazy) && !goAtLeast(h.x.pass, e.Pos(), "go1.21"):
+		decl = h.onceByHand(rw, name, e)
+		rw.replace(e, name+"()")
 	case m.pair:
 		decl = fmt.Sprintf("var %s = %s.OnceValues(func() %s {\n\treturn %s\n})", name, rw.pkg(fd.Pos(), "sync"), h.results(e), h.x.text(e))
 		rw.replace(e, name+"()")
@@ -235,6 +239,19 @@ func (h *hoister) hoist(e ast.Expr, m *maker) (fix analysis.SuggestedFix, ok boo
 		rw.removeLines(h.x.parent[h.x.parent[h.closeCall(h.variableOf(e))]])
 	}
 	return rw.fix("make it once")
+}
+
+// onceByHand is sync.OnceValue, or OnceValues of two results, for a module whose Go has none.
+func (h *hoister) onceByHand(rw *rewrite, name string, e ast.Expr) string {
+	once, value := h.x.fresh(name+"Once"), h.x.fresh(name+"Value")
+	vars, set, results := value+" "+h.results(e), value, h.results(e)
+	if t, ok := h.x.typeOf(e).(*types.Tuple); ok && t.Len() == 2 {
+		second := h.x.fresh(name + "Err")
+		first, other, _ := strings.Cut(strings.Trim(results, "()"), ", ")
+		vars, set = value+" "+first+"\n\t"+second+" "+other, value+", "+second
+	}
+	return fmt.Sprintf("var (\n\t%s %s.Once\n\t%s\n)\n\nfunc %s() %s {\n\t%s.Do(func() { %s = %s })\n\treturn %s\n}",
+		once, rw.pkg(e.Pos(), "sync"), vars, name, results, once, set, h.x.text(e), set)
 }
 
 func (h *hoister) calleeOf(e ast.Expr) *types.Func {
