@@ -3,6 +3,7 @@ package observe
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"github.com/iikanji/iikanji/internal/cause/database/index"
 	"github.com/iikanji/iikanji/internal/lang/catalog"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/site/boot"
 	"github.com/iikanji/iikanji/internal/site/fact"
 	"github.com/iikanji/iikanji/internal/site/facts"
 )
@@ -44,8 +46,33 @@ func (o *Observer) Ask(ctx context.Context, ob *Observation) ([]iikanji.Fact, er
 	known = append(known, ob.Seen...)
 	for _, w := range o.hosts {
 		known = append(known, askUnits(w.h, o.w.Target, ob)...)
+		known = append(known, o.askBoot(ctx, w.h, ob)...)
 	}
 	return o.w.placed(known), nil
+}
+
+// askBoot reads what a reboot of a host would lose, where systemd has booted it: without
+// systemd nothing here tells what starts the services.
+func (o *Observer) askBoot(ctx context.Context, h host.Host, ob *Observation) []iikanji.Fact {
+	if !boot.Systemd(h) {
+		return nil
+	}
+	b, err := (&boot.Asker{Host: h, Target: o.w.Target, DB: o.pool}).Read(ctx)
+	if err != nil {
+		ob.Run.Warnings = append(ob.Run.Warnings, "less is known about what a reboot would lose: "+err.Error())
+		return nil
+	}
+	return []iikanji.Fact{boot.Fact(h, b)}
+}
+
+// pool is the pool to a database server of the site; nil for none.
+func (o *Observer) pool(service string) *sql.DB {
+	for _, d := range o.databases {
+		if d.service.Name == service && d.asker != nil {
+			return d.db
+		}
+	}
+	return nil
 }
 
 // values are the answers among the facts that are values in a database, byte for byte.
