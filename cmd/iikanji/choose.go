@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -10,13 +11,14 @@ import (
 	"github.com/iikanji/iikanji/internal/day/past"
 	"github.com/iikanji/iikanji/internal/show/redact"
 	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 type chooseCmd struct {
 	Target string `arg:"" optional:"" help:"Target whose history to read, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
-	Final string  `help:"Which run registers its score: the last one before the end, or the best one." enum:"last,best" default:"last"`
-	Floor float64 `help:"Share of the registered score that a run after the contest must reach." default:"0.75"`
+	Final string  `help:"Which run registers its score: the last one before the end, or the best one (default: final below [contest], else last)." enum:"last,best," default:"" placeholder:"last|best"`
+	Floor float64 `help:"Share of the registered score that a run after the contest must reach (default: floor below [contest], else 0.75)." placeholder:"SHARE"`
 	JSON  bool    `help:"Print one JSON document."`
 	placeFlags
 }
@@ -38,15 +40,30 @@ Exit status: 0 there is a state to end with, 1 failed to run (also: no run has
 passed), 2 usage.`
 }
 
+// rules fills in what the flags leave open: the rules of the site's contest, or the usual ones.
+func (c *chooseCmd) rules(t *namedTarget) {
+	var contest target.Rules
+	if t.file != nil {
+		contest = t.file.Contest
+	}
+	if c.Final == "" {
+		c.Final = string(cmp.Or(contest.Final, target.FinalLast))
+	}
+	if c.Floor == 0 {
+		c.Floor = contest.Least()
+	}
+}
+
 // Run runs the command.
 func (c *chooseCmd) Run(_ context.Context, e *env) error {
-	if c.Floor <= 0 || c.Floor > 1 {
+	if c.Floor < 0 || c.Floor > 1 {
 		return usageError("--floor %g: want more than 0, up to 1", c.Floor)
 	}
 	t, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
 	}
+	c.rules(t)
 	dir, hist, err := c.folders(t)
 	if err != nil {
 		return err

@@ -112,7 +112,7 @@ func TestContestDaySheet(t *testing.T) {
 		"iikanji turn give":                {want: "given back after"},
 		"iikanji choose":                   {want: "worth"},
 		"iikanji work back kept --dry-run": {want: "nothing"},
-		"iikanji history .":                {want: "applied by hand"},
+		"iikanji finalize --check":         {want: "nothing was changed"},
 	}
 	ran := 0
 	for _, line := range blockLines(pageText(t, "docs/contest-day.md")) {

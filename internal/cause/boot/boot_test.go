@@ -82,6 +82,11 @@ func TestPlanted(t *testing.T) {
 		"data in /dev/shm": {func(b *fact.Boot) {
 			b.Memory = []fact.BootMemory{{Service: "app", Path: "/dev/shm/a", Mount: "/dev/shm", Kept: true}}
 		}, "BOOT106 app"},
+		"many files in memory": {func(b *fact.Boot) {
+			for _, name := range []string{"a/1", "a/2", "b"} {
+				b.Memory = append(b.Memory, fact.BootMemory{Service: "app", Path: "/tmp/data/" + name, Mount: "/tmp", Kept: true})
+			}
+		}, "BOOT106 app"},
 		"SET GLOBAL": {func(b *fact.Boot) { b.Variables = []fact.BootValue{{Service: "database", Name: "x", Now: "1"}} }, "BOOT107 database"},
 		"sysctl -w": {func(b *fact.Boot) {
 			b.Kernel = []fact.BootValue{{Name: "net.core.somaxconn", Now: "8192", Then: "4096"}}

@@ -2,10 +2,12 @@ package boot
 
 import (
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 var noFolder = declare("BOOT105", "folder that nothing makes", "a socket or a pid file is in a folder below /run or /tmp that nothing makes at boot", func(m machine) (out []iikanji.Finding) {
@@ -36,7 +38,7 @@ var noFolder = declare("BOOT105", "folder that nothing makes", "a socket or a pi
 }, cause.Plan("unit", "dropin", iikanji.RoleUnknown))
 
 var inMemory = declare("BOOT106", "data in memory", "a file system in memory that no file mounts, or data in /dev/shm or /tmp", func(m machine) (out []iikanji.Finding) {
-	for _, e := range m.Memory {
+	for _, e := range writtenTogether(m.Memory) {
 		switch {
 		case e.Service == "":
 			out = append(out, finding(e.Mount, "the file system in memory at "+e.Mount+" is in no file: a boot does not mount it",
@@ -51,6 +53,44 @@ var inMemory = declare("BOOT106", "data in memory", "a file system in memory tha
 	}
 	return out
 })
+
+// writtenTogether has one entry for all files that a service writes on one file system in
+// memory: its path names their number and their common folder. A database has hundreds.
+func writtenTogether(all []fact.BootMemory) (out []fact.BootMemory) {
+	paths := map[fact.BootMemory][]string{}
+	for _, e := range all {
+		key := fact.BootMemory{Service: e.Service, Mount: e.Mount, Kept: e.Kept}
+		if e.Service == "" {
+			out = append(out, e)
+			continue
+		}
+		if paths[key] == nil {
+			out = append(out, key)
+		}
+		paths[key] = append(paths[key], e.Path)
+	}
+	for i, e := range out {
+		switch of := paths[e]; len(of) {
+		case 0:
+		case 1:
+			out[i].Path = of[0]
+		default:
+			out[i].Path = fmt.Sprintf("%d files below %s", len(of), commonFolder(of))
+		}
+	}
+	return out
+}
+
+// commonFolder is the deepest folder that has all paths below it.
+func commonFolder(paths []string) string {
+	folder := path.Dir(paths[0])
+	for _, p := range paths[1:] {
+		for folder != "/" && !strings.HasPrefix(p, folder+"/") {
+			folder = path.Dir(folder)
+		}
+	}
+	return folder
+}
 
 var notInFiles = declare("BOOT107", "SET GLOBAL, not in the files", "a variable of the database was set while it runs, and its files set another value", func(m machine) (out []iikanji.Finding) {
 	for _, v := range m.Variables {
