@@ -195,12 +195,15 @@ func TestCacheLoops(t *testing.T) {
 	if n := strings.Count(string(table), `{Text: "SELECT id , owner_id FROM room ORDER BY id", Column: "", Place: "main.go:`); n < 3 {
 		t.Errorf("the plan shows %d parents of children:\n%s", n, table)
 	}
-	for range 2 { // the first batches are small
-		if got, _ := ask(); got != want {
+	got, after := "", before
+	for range 20 { // the first batches are small; on a busy machine they stay so for longer
+		if got, after = ask(); got != want {
 			t.Errorf("with the cache:\n%s\nwant\n%s", got, want)
 		}
+		if after <= 4 {
+			break
+		}
 	}
-	got, after := ask()
 	t.Logf("%d SELECTs without the cache; with it %d", before, after)
 	if got != want || before < 121 || after > 4 {
 		t.Errorf("%d SELECTs without the cache, %d with it:\n%s\nwant\n%s", before, after, got, want)

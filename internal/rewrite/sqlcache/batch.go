@@ -110,18 +110,30 @@ func (b *batch) paid(st *statement, keys int, took time.Duration) {
 		each = count(&st.counts.took) / n
 	}
 	worth := each * int64(keys)
-	atomic.AddInt64(&b.counts.spent, int64(took))
+	spent := int64(took)
+	if spent > mostCounted*worth && took < hopeless {
+		spent = mostCounted * worth
+	}
+	atomic.AddInt64(&b.counts.spent, spent)
 	atomic.AddInt64(&b.counts.worth, worth)
 	if int64(took) < worth && b.size() < mostKeys {
 		atomic.StoreInt64(&b.counts.size, 4*int64(b.size()))
 	}
 }
 
-// isSlow reports whether the batches have taken longer than their children would have: by
-// much, or repeatedly.
+// What a batch may cost before it is given up. On a busy machine one statement in some waits
+// for milliseconds, so that no single batch decides unless it scans.
+const (
+	hopeless    = 250 * time.Millisecond // a batch that takes so long counts whole, and decides alone
+	mostCounted = 4                      // another counts at most so many times its children
+	leastSent   = 8                      // batches before their sum decides
+)
+
+// isSlow reports whether the batches have taken longer than their children would have.
 func (c *Cache) isSlow(b *batch) bool {
 	spent, all := count(&b.counts.spent), count(&b.counts.worth)
-	return !c.eager && (spent > 8*all || spent > all+all/2 && count(&b.counts.sent) >= 4)
+	alone := spent > mostCounted*all && spent > int64(hopeless)
+	return !c.eager && (alone || spent > all+all/2 && count(&b.counts.sent) >= leastSent)
 }
 
 // size is the number of keys of the next batch.
