@@ -48,6 +48,9 @@ if [ "${1:-demo}" = check ]; then
 	if [ -n "${IIKANJI_SOAK:-}" ]; then # installs chDB
 		python3 -m pip --version >/dev/null 2>&1 || need="$need python3-pip"
 	fi
+	want systemctl systemd # machines in namespaces
+	want ip iproute2
+	want curl curl
 	want zsh zsh
 	want fish fish
 fi

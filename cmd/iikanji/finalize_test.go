@@ -95,7 +95,7 @@ folders = ["/etc/nginx", "/etc/mysql/mariadb.conf.d", "/etc/systemd/system", "/e
 func contestSite(t *testing.T) *lab.Machine {
 	t.Helper()
 	if why := lab.Missing(); why != "" {
-		if os.Getenv("CI") != "" {
+		if os.Getenv("IIKANJI_SOAK") != "" {
 			t.Fatalf("no machine can be started: %s", why)
 		}
 		t.Skip("no machine can be started: " + why)

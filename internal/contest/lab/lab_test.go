@@ -12,7 +12,7 @@ import (
 func machine(t *testing.T, units ...string) *Machine {
 	t.Helper()
 	if why := Missing(); why != "" {
-		if os.Getenv("CI") != "" {
+		if os.Getenv("IIKANJI_SOAK") != "" {
 			t.Fatalf("no machine can be started: %s", why)
 		}
 		t.Skip("no machine can be started: " + why)

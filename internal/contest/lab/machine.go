@@ -33,8 +33,26 @@ func Missing() string {
 			return "there is no " + name
 		}
 	}
+	dir, err := os.MkdirTemp("", "iikanji-lab-")
+	if err != nil {
+		return err.Error()
+	}
+	defer os.RemoveAll(dir)
+	if out, err := exec.Command("unshare", "--mount", "--pid", "--uts", "--ipc", "--cgroup", "--net", "--fork", "--kill-child", "sh", "-ec", probe, "sh", dir).CombinedOutput(); err != nil {
+		return fmt.Sprintf("this machine does not allow it: %v: %s", err, bytes.TrimSpace(out))
+	}
 	return ""
 }
+
+// probe makes one of each kind of mount that a machine needs, in namespaces of its own. A
+// container may allow root none of them.
+const probe = `mount --make-rprivate /
+cd "$1"
+mkdir upper work cgroup
+mount -t cgroup2 cgroup2 cgroup
+mount -t overlay overlay -o "lowerdir=/etc,upperdir=upper,workdir=work" /etc
+mount -t proc proc /proc
+mount -t tmpfs tmpfs /run`
 
 // A Machine is one systemd in namespaces.
 type Machine struct {

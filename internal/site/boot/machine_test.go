@@ -103,7 +103,7 @@ WantedBy=multi-user.target
 func site(t *testing.T) *lab.Machine {
 	t.Helper()
 	if why := lab.Missing(); why != "" {
-		if os.Getenv("CI") != "" {
+		if os.Getenv("IIKANJI_SOAK") != "" {
 			t.Fatalf("no machine can be started: %s", why)
 		}
 		t.Skip("no machine can be started: " + why)
