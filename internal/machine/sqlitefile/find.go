@@ -87,6 +87,9 @@ func IsDatabase(h host.Host, path string) (bool, error) {
 
 // look reads the first bytes of a file. ok is false if it is not a database.
 func look(h host.Host, path string) (f File, ok bool, err error) {
+	if info, err := h.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return f, false, nil // a pipe blocks whoever opens it until somebody writes
+	}
 	in, err := h.Open(path)
 	if gone(err) {
 		return f, false, nil

@@ -143,10 +143,20 @@ func (s *search) needs(svc *service) {
 	}
 }
 
+// systemSockets are where programs meet the machine's own services: the journal, the bus, the
+// lookup of names. They are no part of a site.
+var systemSockets = []string{"/run/systemd/", "/run/dbus/", "/run/nscd/", "/var/run/nscd/", "/var/run/dbus/", "/dev/log"}
+
+// isOfSystem reports whether a process at an address is one of the machine's own: the first
+// process, or one that listens on a socket of the system.
+func isOfSystem(p *process.Process, address string) bool {
+	return p.PID == 1 || slices.ContainsFunc(systemSockets, func(prefix string) bool { return strings.HasPrefix(address, prefix) })
+}
+
 // needed makes a service of the process at an address that an app uses.
 func (s *search) needed(svc *service, address, how string) {
 	p := s.m.Owner(address)
-	if p == nil || p == svc.proc || s.byPID[p.PID] != nil || p.PID == s.Self {
+	if p == nil || p == svc.proc || s.byPID[p.PID] != nil || p.PID == s.Self || isOfSystem(p, address) {
 		return
 	}
 	if data, ok := dataEngines[p.Name]; ok {

@@ -34,6 +34,9 @@ func (s *search) source(svc *service) {
 	} else if dir := svc.proc.Dir; s.hasScripts(dir, svc.Engine) {
 		svc.App.Source = dir
 		s.note(svc, "source in "+dir, Likely, "its process works there, and scripts in its language are there")
+	} else if dir := s.entryFolder(svc); s.hasScripts(dir, svc.Engine) {
+		svc.App.Source = dir
+		s.note(svc, "source in "+dir, Likely, "its entry script is there")
 	}
 	if svc.App.Source == "" {
 		s.note(svc, "its source was not found", Guess, "no %s near %s", strings.Join(marks[svc.Engine], ", "), svc.proc.Dir)
