@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -221,7 +222,7 @@ func (r *workReport) write(out *output, e *env, all bool) {
 		base = fmt.Sprintf("No state is kept yet; since run %d", r.Base)
 	}
 	if r.Pass > 0 {
-		base += ", " + report.Count(int64(r.Score))
+		base += ", " + report.Count(int64(math.Round(r.Score)))
 	}
 	base += fmt.Sprintf(" (%d of %d passed).", r.Pass, r.Of)
 	out.line("%s: %s. %s", report.Clean(r.Site), report.Number(r.Runs, "run"), base)

@@ -26,9 +26,14 @@ func (a *Asker) services(ctx context.Context, m *process.Machine) []fact.BootSer
 			continue
 		}
 		b := fact.BootService{Name: s.Name, PIDs: s.PIDs}
-		if p := m.Processes[s.PIDs[0]]; p != nil {
-			b.Unit = p.Unit
+		p := m.Processes[s.PIDs[0]]
+		if p == nil { // it was restarted since the target was described
+			if b.PIDs, b.Unit = nil, unitOf(s); b.Unit != "" {
+				out = append(out, b)
+			}
+			continue
 		}
+		b.Unit = p.Unit
 		if b.Container = a.container(s.PIDs[0]); b.Container != "" {
 			b.Policy = a.policy(ctx, b.Container)
 		}
@@ -170,4 +175,12 @@ func (a *Asker) newest(root string) (path string, at time.Time) {
 		return nil
 	})
 	return path, at
+}
+
+// unitOf is the unit that the description of a service names; "" if it names none.
+func unitOf(s iikanji.Service) string {
+	if s.Unit == "" || strings.Contains(s.Unit, ".") {
+		return s.Unit
+	}
+	return s.Unit + ".service"
 }

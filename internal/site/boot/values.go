@@ -29,7 +29,7 @@ const (
 // passing are variables that a server sets itself, or that only observe.
 var passing = []string{"gtid_binlog_state", "gtid_slave_pos", "gtid_binlog_pos", "gtid_current_pos", "gtid_executed", "gtid_purged", "log_bin_basename", "innodb_buffer_pool_dump_now",
 	"innodb_buffer_pool_load_now", "innodb_buffer_pool_load_abort", "innodb_status_output", "timestamp", "rand_seed1", "rand_seed2",
-	"slow_query_log", "slow_query_log_file", "long_query_time", "log_slow_query", "log_slow_query_file", "log_slow_query_time", "log_queries_not_using_indexes", "min_examined_row_limit", "general_log", "log_output"}
+	"slow_query_log", "slow_query_log_file", "long_query_time", "log_slow_query", "log_slow_query_file", "log_slow_query_time", "log_queries_not_using_indexes", "min_examined_row_limit", "general_log", "log_output", "log_slow_verbosity", "log_slow_extra", "log_slow_rate_limit"}
 
 // variables finds the variables of database servers that were set while they run, and that
 // a start would give another value.
