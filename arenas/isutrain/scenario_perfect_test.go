@@ -80,10 +80,15 @@ func TestValidate(t *testing.T) {
 			return list
 		},
 		"payment-early": func(list []payment) []payment {
+			paid := map[int]bool{}
+			for _, p := range list {
+				paid[p.Information.ReservationID] = true
+			}
 			for id := range 10000 {
 				var p payment
-				p.Information.ReservationID = id
-				list = append(list, p)
+				if p.Information.ReservationID = id; !paid[id] { // twice is another fault
+					list = append(list, p)
+				}
 			}
 			return list
 		},

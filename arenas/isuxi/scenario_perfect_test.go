@@ -79,9 +79,9 @@ func TestShares(t *testing.T) {
 	}
 }
 
-func wantCaught(t *testing.T, run *iikanji.Run, check string) {
+func wantCaught(t *testing.T, run *iikanji.Run, checks ...string) {
 	t.Helper()
-	if run.Outcome != iikanji.Failed || !slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check }) {
+	if run.Outcome != iikanji.Failed || !slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return slices.Contains(checks, f.Check) }) {
 		t.Errorf("the run %s: %v", run.Outcome, run.Reasons)
 	}
 }
@@ -112,6 +112,10 @@ func TestValidate(t *testing.T) {
 		"stored-comments": func(a *perfectApp) { a.comments = a.comments[:len(a.world.comments)] },
 		"stored-friends":  func(a *perfectApp) { clear(a.friends) },
 	} {
-		t.Run(check, func(t *testing.T) { wantCaught(t, runPerfect(t, 3*time.Second, "", lose), check) })
+		shownBy := []string{check}
+		if check == "stored-friends" {
+			shownBy = append(shownBy, "stored-comments") // only friends see some of the entries
+		}
+		t.Run(check, func(t *testing.T) { wantCaught(t, runPerfect(t, 3*time.Second, "", lose), shownBy...) })
 	}
 }
