@@ -315,9 +315,6 @@ func (m *Machine) Again(ctx context.Context) error {
 	return m.Boot(ctx)
 }
 
-// Down is closed when the machine has ended.
-func (m *Machine) Down() <-chan struct{} { return m.down }
-
 // Close ends the machine as a power cut does. Its files stay.
 func (m *Machine) Close() error {
 	if m.pid == 0 || m.down == nil {
