@@ -47,3 +47,17 @@ func TestMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestNoFolder: no act is planned for a site whose policy does not allow the folder of units.
+func TestNoFolder(t *testing.T) {
+	for act, extra := range map[string][2]string{"boot": {}, "off": {}, "dropin": {"Restart", "always"}} {
+		r := iikanji.Remedy{Kind: "unit", Target: "app", Args: map[string]string{"act": act, "unit": "app.service"}}
+		if extra[0] != "" {
+			r.Args[extra[0]] = extra[1]
+		}
+		s := &change.Site{Services: map[string]change.Service{change.Systemd: {}}}
+		if c, err := (Kind{}).Plan(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), Folder+" is not one of its folders") {
+			t.Errorf("%s: %+v, %v", act, c, err)
+		}
+	}
+}
