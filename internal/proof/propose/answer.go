@@ -18,8 +18,10 @@ const (
 	maxWord    = 64
 	maxSays    = 300
 	maxArgs    = 32
-	maxArg     = 8 << 10
-	maxDiff    = 256 << 10 // of the argument "diff"; the limit of package change/patch
+	// maxUnsorted is the most statements of a remedy whose rows may come in another order.
+	maxUnsorted = 1000
+	maxArg      = 8 << 10
+	maxDiff     = 256 << 10 // of the argument "diff"; the limit of package change/patch
 )
 
 var (
@@ -93,6 +95,11 @@ func proposal(s *strict, place string, kinds []string) (p Proposal, err error) {
 			}
 		case "args":
 			r.Args, err = arguments(s, place)
+		case "unsorted": // of a remedy of the question that is given back; the run tells it, not the answer
+			err = s.array(place, maxUnsorted, func(place string) error {
+				_, err := s.text(place, maxArg)
+				return err
+			})
 		default:
 			err = fmt.Errorf("%s is not a field; the fields are kind, target, args, says and answers", place)
 		}

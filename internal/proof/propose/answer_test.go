@@ -15,7 +15,7 @@ var kinds = []string{"ddl", "mysqlconf", "nginxconf", "patch"}
 func TestAnswer(t *testing.T) {
 	got, err := Answer([]byte(`{"changes": [
 		{"kind": "patch", "target": "app", "args": {"diff": "--- a\r\n+++ a\n\t"}},
-		{"says": "インデックス", "answers": "DB101", "args": {"act": "add index"}, "target": "database", "kind": "ddl"}
+		{"says": "インデックス", "answers": "DB101", "unsorted": ["SELECT id FROM t"], "args": {"act": "add index"}, "target": "database", "kind": "ddl"}
 	], "version": 1}`+"\n"), kinds)
 	want := []Proposal{
 		{Remedy: iikanji.Remedy{Kind: "patch", Target: "app", Args: map[string]string{"diff": "--- a\r\n+++ a\n\t"}}},
@@ -63,6 +63,7 @@ func TestAnswerRefused(t *testing.T) {
 		{"further field of a change", full(`,"risk":"none"`), "changes[0].risk is not a field"},
 		{"weakens at the wrong place", full(`,"weakens":[]`), "changes[0].weakens is not a field"},
 		{"no code", full(`,"answers":"db101"`), "not the code of a finding"},
+		{"statements that are no list", full(`,"unsorted":"x"`), "changes[0].unsorted: want a list"},
 		{"escape in says", full(`,"says":"a\u001b[2J"`), "invisible characters"},
 		{"line feed in says", full(`,"says":"a\nb"`), "invisible characters"},
 		{"turned text in says", full(`,"says":"a\u202eb"`), "invisible characters"},
