@@ -113,8 +113,8 @@ func (a *agent) checkNotices(ctx context.Context, w wantedNotices, of *course) e
 	return l.walk(ctx)
 }
 
-// anyRead returns a notice of the page that the student has already read; nil if there is none. The
-// caller holds the lock.
+// anyRead draws one of the page's notices that the student has read before. It returns nil
+// for a page without one. The caller holds the lock.
 func (st *student) anyRead(r *rand.Rand, page *gotNotices) *notice {
 	read := map[string]*notice{}
 	for _, g := range page.Announcements {

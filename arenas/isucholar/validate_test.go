@@ -92,7 +92,8 @@ func runSpoiled(t *testing.T, load time.Duration, spoil func(path string, v any)
 		answer := httptest.NewRecorder()
 		routes.ServeHTTP(answer, r)
 		body := answer.Body.Bytes()
-		// A zip whose export the load left open is no JSON and passes as it is.
+		// An export may still run when the load ends. Its answer is a zip, not JSON: it is
+		// sent unchanged.
 		var v any
 		if json.Unmarshal(body, &v) == nil && answer.Code == http.StatusOK {
 			spoil(r.URL.Path, v)

@@ -12,8 +12,8 @@ import (
 //go:embed answers.txt
 var answers string
 
-// conf is the contest's: the defaults, but for the size of a packet. The buffer pool has
-// 128 MiB, as there. Footprints are grouped by the day of the site's time zone.
+// conf is MariaDB's configuration, as in the contest: its defaults with larger packets. The
+// buffer pool has 128 MiB. The time zone decides by which day footprints are grouped.
 const conf = `character-set-server = utf8mb4
 default-time-zone = '+09:00'
 max_allowed_packet = 300M

@@ -79,8 +79,8 @@ func (ct *contest) checkFriends(ctx context.Context, u *user) error {
 	}))
 }
 
-// checkFootprints compares the footprints of user 0 with the initial data, behind rows of
-// this run of which today is true.
+// checkFootprints compares the footprints of user 0: the rows of this run, which are today,
+// come first, and the rows of the initial data follow.
 func (ct *contest) checkFootprints(ctx context.Context, u *user, today []string) error {
 	return u.get(ctx, stepFootprints, "/footprints", shown(func(p *page) error {
 		got := p.footprints(time.DateTime)

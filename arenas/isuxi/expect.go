@@ -88,8 +88,8 @@ func (d *dataset) wantFriendEntries(s *userSet) (rows []string) {
 	return rows
 }
 
-// wantFriendComments are the newest comments of friends of user 0, but for those on entries
-// that user 0 may not see.
+// wantFriendComments returns the newest comments by friends of user 0. It leaves out comments
+// on entries that user 0 may not see.
 func (d *dataset) wantFriendComments(s *userSet) (rows []string) {
 	known := s.knows()
 	for _, c := range d.Comments {

@@ -148,8 +148,8 @@ func (v *visit) comments(ctx context.Context) error {
 // returns has user two see the top page, after a login if need be.
 func (v *visit) returns(ctx context.Context) error { return v.two.ensure(ctx, nil) }
 
-// ensure gets the top page. If there is no session, it logs in and gets it again. check is
-// for the answer to the login; nil accepts any.
+// ensure gets the top page. Without a session it logs in and gets the page again. check tests
+// the answer to the login; nil accepts any answer.
 func (u *user) ensure(ctx context.Context, check func(res *scenario.Response) error) error {
 	in := false
 	if err := u.top(ctx, &in); err != nil || in {

@@ -111,7 +111,7 @@ func (a *perfectApp) userByName(name string) (perfectUser, bool) {
 	return perfectUser{}, false
 }
 
-// entry returns nil if there is none.
+// entry returns the entry with an id, or nil if no entry has it.
 func (a *perfectApp) entry(id int) *perfectEntry {
 	if i := id - a.entries[0].ID; i >= 0 && i < len(a.entries) {
 		return &a.entries[i]

@@ -150,7 +150,7 @@ func (p *page) hasFriend(other *user) bool {
 	return slices.ContainsFunc(p.friends(), func(row string) bool { return strings.HasSuffix(row, item("", other.profilePath(), other.Nick)) })
 }
 
-// nobody is an account that nobody has, and noEntry an entry that is not there.
+// The data has neither an account named nobody_0 nor an entry with noEntry's id.
 const (
 	nobody  = "nobody_0"
 	noEntry = "/diary/entry/99999999"
