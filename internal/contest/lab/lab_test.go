@@ -11,12 +11,7 @@ import (
 // machine makes a machine for a test; it is not booted.
 func machine(t *testing.T, units ...string) *Machine {
 	t.Helper()
-	if why := Missing(); why != "" {
-		if os.Getenv("IIKANJI_SOAK") != "" {
-			t.Fatalf("no machine can be started: %s", why)
-		}
-		t.Skip("no machine can be started: " + why)
-	}
+	tier.Needs(t, "a machine in namespaces", Missing())
 	m, err := New(t.TempDir(), "web", units...)
 	if err != nil {
 		t.Fatal(err)

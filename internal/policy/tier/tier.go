@@ -30,3 +30,16 @@ func Long(t testing.TB, reason string) {
 
 // Soaking reports whether this is "make soak", where a test may try all of its cases.
 func Soaking() bool { return os.Getenv(soak) != "" }
+
+// Needs skips a test where the machine lacks what it needs, and fails it in "make soak". missing
+// says what the machine lacks; "" for nothing.
+func Needs(t testing.TB, what, missing string) {
+	t.Helper()
+	if missing == "" {
+		return
+	}
+	if Soaking() {
+		t.Fatalf("%s cannot be had: %s", what, missing)
+	}
+	t.Skipf("%s cannot be had: %s", what, missing)
+}

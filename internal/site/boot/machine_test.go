@@ -102,12 +102,7 @@ WantedBy=multi-user.target
 // site is a machine with a site: nginx, an app, MariaDB and Redis.
 func site(t *testing.T) *lab.Machine {
 	t.Helper()
-	if why := lab.Missing(); why != "" {
-		if os.Getenv("IIKANJI_SOAK") != "" {
-			t.Fatalf("no machine can be started: %s", why)
-		}
-		t.Skip("no machine can be started: " + why)
-	}
+	tier.Needs(t, "a machine in namespaces", lab.Missing())
 	m, err := lab.New(t.TempDir(), "web", "nginx", "mariadb", "redis-server")
 	if err != nil {
 		t.Fatal(err)
