@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func (c *reportCmd) dayOf(e *env, t *namedTarget, h *history.History, s *summary
 	}
 	in := dayreport.Input{Site: t.Name, Notes: map[iikanji.RunID][]string{}, Left: s.Open()}
 	if t.file != nil {
+		in.Site = t.file.Site
 		in.Begin, in.End = time.Time(t.file.Contest.Begin), time.Time(t.file.Contest.End)
 	}
 	for _, r := range s.Runs {
@@ -75,7 +77,16 @@ func (c *reportCmd) dayOf(e *env, t *namedTarget, h *history.History, s *summary
 		}
 		in.Runs = append(in.Runs, r)
 	}
-	in.Edits = editsOfDay(statesOf(h, dir))
+	states := statesOf(h, dir)
+	in.Edits = editsOfDay(states)
+	if states != nil { // of a site: those of bench, without those of searches and proofs
+		have, err := states.Store.Runs()
+		if err != nil {
+			return nil, err
+		}
+		own := slices.DeleteFunc(slices.Clone(in.Runs), func(r *iikanji.Run) bool { return !slices.Contains(have, r.ID) })
+		in.Runs, in.Others = own, len(in.Runs)-len(own)
+	}
 	return dayreport.Of(in), nil
 }
 

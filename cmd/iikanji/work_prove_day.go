@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/day/work"
 	"github.com/iikanji/iikanji/internal/day/work/difference"
 	"github.com/iikanji/iikanji/internal/day/work/state"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 // day proves each step of the history: the state of a run against that of the run before
@@ -47,7 +48,7 @@ type dayStep struct {
 }
 
 func (s *dayStep) name() string {
-	return fmt.Sprintf("run %d: %d edits", s.after.Run, s.edits)
+	return fmt.Sprintf("run %d: %s", s.after.Run, report.Number(s.edits, "edit"))
 }
 
 // steps are the pairs of runs between which something was edited.

@@ -27,6 +27,7 @@ func TestWorkOnSite(t *testing.T) {
 	bench := func(more string) string { t.Helper(); return x.said("iikanji bench . --load 1s " + more) }
 	bench("")
 	x.editByHand()
+	x.shell("echo '// edited' >> " + x.source())
 	if out := bench("-m 'a comment'"); !strings.Contains(out, " committed, ") || !strings.Contains(out, " in "+filepath.Base(filepath.Dir(x.source()))) {
 		t.Errorf("the app's source is not committed:\n%s", out)
 	}
@@ -52,7 +53,7 @@ func TestWorkOnSite(t *testing.T) {
 	if now, err := os.ReadFile(conf); err != nil || !bytes.Equal(now, edited) {
 		t.Errorf("recover has not brought the edits back: %v\n%s", err, now)
 	}
-	if out := x.said("iikanji work prove --day --pairs 1 --load 1s"); strings.Count(out, "1 pair") != 2 {
+	if out := x.said("iikanji work prove --day --pairs 1 --load 1s"); strings.Count(out, "; 1 pair;") != 2 {
 		t.Errorf("each step of the day:\n%s", out)
 	}
 	if now, err := os.ReadFile(conf); err != nil || !bytes.Equal(now, edited) {
@@ -78,7 +79,7 @@ func (x *examples) commitSource() {
 		x.t.Fatal(err)
 	}
 	dir := filepath.Dir(x.source())
-	x.shell("git -C " + dir + " init --quiet && git -C " + dir + " add . && git -C " + dir + " commit --quiet -m first && echo '// edited' >> " + x.source())
+	x.shell("git -C " + dir + " init --quiet && git -C " + dir + " add . && git -C " + dir + " commit --quiet -m first")
 }
 
 // source is a file of the app's source.

@@ -14,6 +14,8 @@ type Input struct {
 	Site string
 	// Runs are the runs of the benchmarker in their order.
 	Runs []*iikanji.Run
+	// Others is the number of runs of searches and proofs, which are not listed.
+	Others int
 	// Edits lists what was edited by hand between the state of a run and that of the next
 	// one with a state, as lines; nil for nobody who looked.
 	Edits func(before, after iikanji.RunID) []string
@@ -66,6 +68,7 @@ type Day struct {
 	End     time.Time         `json:"end"`
 	Runs    []Run             `json:"runs"`
 	Passed  int               `json:"passed"`
+	Others  int               `json:"other_runs,omitempty"` // of searches and proofs
 	Best    iikanji.RunID     `json:"best,omitempty"`
 	Last    iikanji.RunID     `json:"last,omitempty"`
 	People  []Person          `json:"people"`
@@ -83,7 +86,7 @@ const mostGaps = 3
 
 // Of makes the day.
 func Of(in Input) *Day {
-	d := &Day{Version: Version, Site: in.Site, Begin: in.Begin, End: in.End, Runs: []Run{}, Turns: append([]turn.Entry{}, in.Turns...),
+	d := &Day{Version: Version, Site: in.Site, Begin: in.Begin, End: in.End, Others: in.Others, Runs: []Run{}, Turns: append([]turn.Entry{}, in.Turns...),
 		Proofs: append([]string{}, in.Proofs...), Left: append([]iikanji.Finding{}, in.Left...)}
 	before, best := 0.0, 0.0
 	for i, r := range in.Runs {

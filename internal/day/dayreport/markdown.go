@@ -24,6 +24,9 @@ func (d *Day) Markdown(w io.Writer) error {
 		return p.err
 	}
 	p.line("%s to %s: %s, %d passed%s.", clock(d.Begin), clock(d.End), report.Number(len(d.Runs), "run"), d.Passed, d.scores())
+	if d.Others > 0 {
+		p.line("\nSearches and proofs made %s more, which are not listed.", report.Number(d.Others, "run"))
+	}
 	d.runs(p)
 	d.people(p)
 	d.rest(p)
