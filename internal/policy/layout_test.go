@@ -32,9 +32,11 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                            // what every kind of host must do
-	"internal/machine/peer":                    {"internal/machine/host"},                                                            // a host behind a stream of bytes
-	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"}, // SQLite files: read, planned in, altered
+	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                                              // what every kind of host must do
+	"internal/machine/peer":                    {"internal/machine/host"},                                                                              // a host behind a stream of bytes
+	"internal/machine/sshdial":                 {"internal/machine/host", "internal/machine/peer"},                                                     // a shell of a machine through SSH
+	"internal/machine/fleet":                   {"internal/machine/host", "internal/machine/peer", "internal/machine/sshdial", "internal/site/target"}, // the machines of a site, connected
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"},                   // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
