@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/day/finalize"
 	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/report"
@@ -133,17 +134,24 @@ func (t *namedTarget) clock(e *env, act acting) (late string, err error) {
 	case now.After(end):
 		return fmt.Sprintf("after the end of the contest (%s)", end.Local().Format("15:04")), nil
 	}
-	if line := freezeLine(begin, end, now); line != "" {
+	if line := freezeLine(begin, end, now, t.finalizeNeeds()); line != "" {
 		fmt.Fprintln(e.Stderr, line)
 	}
 	return "", nil
 }
 
-// freezeLine is what is said in the last fifth of a contest, "" before.
-func freezeLine(begin, end, now time.Time) string {
+// finalizeNeeds is how long iikanji finalize of a site takes.
+func (t *namedTarget) finalizeNeeds() time.Duration {
+	p := finalize.Plan{Orders: finalize.OrdersOf(hasServers(t.file)), Run: runLength(t.file)}
+	return p.Needs()
+}
+
+// freezeLine is what is said in the last fifth of a contest, "" before. finalize is how long
+// leaving the site takes.
+func freezeLine(begin, end, now time.Time, finalize time.Duration) string {
 	if begin.IsZero() || end.IsZero() || now.Before(begin.Add(time.Duration(freezeShare*float64(end.Sub(begin))))) || now.After(end) {
 		return ""
 	}
-	return fmt.Sprintf("%s, end %s, %s left: freeze. No new edits; end with a state that has passed several times",
-		now.Local().Format("15:04"), end.Local().Format("15:04"), ui.Left(end.Sub(now)))
+	return fmt.Sprintf("%s, end %s, %s left: freeze; finalize needs %s. No new edits; end with a state that has passed several times",
+		now.Local().Format("15:04"), end.Local().Format("15:04"), ui.Left(end.Sub(now)), report.Duration(finalize.Round(time.Minute)))
 }

@@ -342,6 +342,7 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 	}
 	if r.target.file != nil {
 		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target), w.told()...))
+		r.warnOfDisks(ctx)
 	}
 	return verdictOf(run)
 }

@@ -107,6 +107,7 @@ var siteExamples = []example{
 	{line: `iikanji choose isucondition --json`, want: `"worth"`},
 	{line: `iikanji finalize --check`, want: "nothing was changed"},
 	{line: `iikanji finalize`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks},
+	{line: `iikanji finalize --reboot`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks}, // TestFinalize reboots a machine of its own
 	{line: `iikanji finalize --open`, want: "changes are allowed"},
 	{line: `iikanji history isucondition`, want: "the observation is over"},
 	{line: `iikanji plan isucondition`, want: "can be planned; nothing was changed"},
@@ -178,6 +179,7 @@ var siteExamples = []example{
 	{line: `iikanji work back kept`, want: "nothing to change"},
 	{line: `iikanji work prove`, want: "1 pair", with: "--load 1s --pairs 1", before: (*examples).editByHand},
 	{line: `iikanji work prove 2 --each --pairs 4`, want: "1 pair", with: "--load 1s --pairs 1"},
+	{line: `iikanji work prove --day --pairs 2 --time 2h`, want: "1 pair", with: "--load 1s --pairs 1"},
 }
 
 // searchExamples run on another such site, which has been observed.
@@ -193,6 +195,7 @@ var searchExamples = []example{
 	{line: `iikanji report isucondition --out report.md`, want: "## ", file: "report.md"},
 	{line: `iikanji report isucondition --out - --format json`, want: `"outcome": "passed"`},
 	{line: `iikanji report isucondition --out tables/`, want: "run\t", file: "tables/runs.tsv"},
+	{line: `iikanji report isucondition --day --out day.md`, want: "## Runs", file: "day.md"},
 }
 
 // arenaExamples run on a small arena.

@@ -9,6 +9,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/day/finalize"
+	"github.com/iikanji/iikanji/internal/day/notice"
 	"github.com/iikanji/iikanji/internal/day/past"
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -18,6 +19,7 @@ type finalizeCmd struct {
 	Target string `arg:"" optional:"" help:"Site to leave, a folder with an iikanji.toml (default: the one in this folder)."`
 
 	Check   bool          `help:"Read only: say what would be done, and change nothing."`
+	Reboot  bool          `help:"Reboot this machine, and go on afterwards with the same command."`
 	Open    bool          `help:"Allow changes of the site again."`
 	Within  time.Duration `help:"Time that is left (default: until end below [contest])." placeholder:"TIME"`
 	LastRun bool          `help:"Make the last run; --no-last-run leaves it out, and the site is not ready." default:"true" negatable:""`
@@ -37,11 +39,13 @@ in the history or a check: after an interruption the same command goes on, and n
 service is left down. After READY changes are refused until finalize --open.
 
 Mending units needs /etc/systemd/system, kernel variables need /etc/sysctl.d in
-folders below [policy]. The machine is not rebooted.
+folders below [policy]. With --reboot the machine reboots, which ends the command;
+the same command goes on then, and proves that everything came back.
 
 Examples:
   iikanji finalize --check
   iikanji finalize
+  iikanji finalize --reboot
   iikanji finalize --open
 
 Exit status: 0 ready (with --check: read; with --open: opened), 1 failed to run,
@@ -57,8 +61,8 @@ func (c *finalizeCmd) Run(ctx context.Context, e *env) error {
 	if t.arena != nil {
 		return usageError("%s is an arena, which is taken down after each command; finalize is for a site with an iikanji.toml", t.Name)
 	}
-	if c.Check && c.Open {
-		return usageError("want --check or --open")
+	if c.Check && c.Open || c.Reboot && (c.Check || c.Open) {
+		return usageError("want one of --check, --reboot and --open")
 	}
 	dir, hist, err := c.folders(t)
 	if err != nil {
@@ -80,7 +84,7 @@ func (c *finalizeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return hinted(err, "iikanji finalize goes on where it stopped")
 	}
-	return c.end(e, h, &res)
+	return c.end(ctx, e, t, h, &res)
 }
 
 // open allows changes again.
@@ -97,7 +101,11 @@ func (c *finalizeCmd) open(e *env, h *history.History) error {
 }
 
 // end records and prints the result.
-func (c *finalizeCmd) end(e *env, h *history.History, res *finalize.Result) error {
+func (c *finalizeCmd) end(ctx context.Context, e *env, t *namedTarget, h *history.History, res *finalize.Result) error {
+	if res.Down {
+		_, err := fmt.Fprintf(e.Stdout, "the machine reboots; when it is back: iikanji finalize --reboot\n")
+		return err
+	}
 	if !c.Check {
 		if err := past.Note(h, past.Rehearsal{OK: res.Ready, Boot: res.Lost, Says: res.Reason}); err != nil {
 			return err
@@ -107,6 +115,9 @@ func (c *finalizeCmd) end(e *env, h *history.History, res *finalize.Result) erro
 		if err := h.Append(history.Event{What: history.Frozen, Text: "finalize: ready"}); err != nil {
 			return err
 		}
+	}
+	if !c.Check {
+		e.tell(ctx, t, finalNotice(res, e.who(ctx, t)))
 	}
 	if c.JSON {
 		if err := writeJSON(e.Stdout, res); err != nil {
@@ -119,6 +130,19 @@ func (c *finalizeCmd) end(e *env, h *history.History, res *finalize.Result) erro
 		return &exitError{Status: exitChecks}
 	}
 	return nil
+}
+
+// finalNotice tells how a site was left.
+func finalNotice(res *finalize.Result, who string) notice.Notice {
+	n := notice.Notice{Kind: "finalize", Title: "READY (" + who + ")"}
+	if !res.Ready {
+		n.Title = "NOT READY (" + who + ")"
+		n.Lines = []string{res.Reason, "way back: " + res.Back}
+	}
+	for _, s := range res.Steps {
+		n.Lines = append(n.Lines, s.Name+": "+s.Says)
+	}
+	return n
 }
 
 func (c *finalizeCmd) print(e *env, res *finalize.Result) error {
@@ -141,7 +165,11 @@ func (c *finalizeCmd) print(e *env, res *finalize.Result) error {
 	case c.Check:
 		out.line("nothing was changed; services are ended and started, and the last run is made, by iikanji finalize")
 	case res.Ready:
-		out.wrapped("READY, not rebooted. Changes are refused from now on (iikanji finalize --open); this state is the last known good.", e.Cols)
+		rebooted := "not rebooted"
+		if res.Rebooted {
+			rebooted = "rebooted"
+		}
+		out.wrapped("READY, "+rebooted+". Changes are refused from now on (iikanji finalize --open); this state is the last known good.", e.Cols)
 	case len(res.Left) > 0:
 		out.wrapped("not made: "+strings.Join(res.Left, ", "), e.Cols)
 	}

@@ -44,7 +44,7 @@ func (f *finalSite) do(ctx context.Context) (finalize.Result, error) {
 		return finalize.Result{}, err
 	}
 	p := finalize.Plan{Hosts: []finalize.Host{f}, Site: f, Now: f.e.Now, End: time.Time(rules.End), Run: runLength(f.target.file), Before: before, Floor: rules.Least(),
-		Check: f.cmd.Check, NoRun: !f.cmd.LastRun, Orders: finalize.OrdersOf(f.hasServers()), Show: f.show}
+		Check: f.cmd.Check, NoRun: !f.cmd.LastRun, Reboot: f.cmd.Reboot, Orders: finalize.OrdersOf(hasServers(f.target.file)), Show: f.show}
 	if f.units == nil {
 		p.Orders = p.Orders[:1]
 	}
@@ -59,10 +59,10 @@ func (f *finalSite) do(ctx context.Context) (finalize.Result, error) {
 
 func (f *finalSite) show(s finalize.Step) { f.progress.Say("%s: %s", s.Name, s.Says) }
 
-// hasServers reports whether the site has a database, a cache or a queue in a process.
-func (f *finalSite) hasServers() bool {
-	for i := range f.target.file.Services {
-		if s := &f.target.file.Services[i]; finalize.IsServer(s.Role) && !s.InFiles() {
+// hasServers reports whether a site has a database, a cache or a queue in a process.
+func hasServers(f *target.File) bool {
+	for i := range f.Services {
+		if s := &f.Services[i]; finalize.IsServer(s.Role) && !s.InFiles() {
 			return true
 		}
 	}
@@ -97,7 +97,7 @@ func (f *finalSite) unitsOf(file *target.File) *finalize.Units {
 // before is the score with which the last run is compared: the median of the state of the
 // latest run that passed.
 func (f *finalSite) before() (float64, error) {
-	runs, err := past.Runs(f.history, nil)
+	runs, err := past.Runs(f.history, stateByHand(f.history, f.dir))
 	if err != nil {
 		return 0, err
 	}
@@ -252,7 +252,13 @@ func (f *finalSite) Restart(ctx context.Context, o finalize.Order) (says string,
 	if says, err = f.units.Restart(ctx, o); err != nil {
 		return says, err
 	}
-	err = f.field(ctx, func(ctx context.Context, _ *benchRun, s *livesite.Subject, fd *field.Field) error {
+	return says + fmt.Sprintf("; %s as before", report.Number(before.Tables(), "table")), f.asBefore(ctx, before)
+}
+
+// asBefore proves that the site has its data, that the kept changes are in force, and that
+// the checks pass.
+func (f *finalSite) asBefore(ctx context.Context, before field.Contents) error {
+	return f.field(ctx, func(ctx context.Context, _ *benchRun, s *livesite.Subject, fd *field.Field) error {
 		remarks, same, err := fd.SameContents(ctx, before)
 		if err != nil {
 			return err
@@ -269,7 +275,6 @@ func (f *finalSite) Restart(ctx context.Context, o finalize.Order) (says string,
 		}
 		return err
 	})
-	return says + fmt.Sprintf("; %s as before", report.Number(before.Tables(), "table")), err
 }
 
 // readBack proves that the kept changes are in force.

@@ -170,10 +170,16 @@ func TestFinalize(t *testing.T) {
 	if why := inside(t, m, 1, `cd /root/site; echo '{"kind":"mysqlconf","target":"database","args":{"max_connections":"300"}}' >r.json; iikanji apply . --file r.json 2>&1`); !strings.Contains(why, "changes are refused") {
 		t.Errorf("a change after READY: %s", why)
 	}
-	if err := m.Reboot(t.Context()); err != nil {
+	inside(t, m, 0, "cd /root/site; iikanji finalize --open")
+	down, err := m.Run(t.Context(), "sh", "-c", "cd /root/site; iikanji finalize --reboot 2>&1 </dev/null")
+	t.Logf("going down: %v\n%s", err, down.Output) // the shell may end with the machine
+	if err := m.Again(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	inside(t, m, 0, untilUp+"; systemctl is-active worker")
+	if text := inside(t, m, 0, "cd /root/site; iikanji finalize --reboot 2>&1 </dev/null"); !strings.Contains(text, "READY, rebooted.") {
+		t.Errorf("after the reboot: %s", text)
+	}
 	if got := inside(t, m, 0, "mariadb -Ne 'select @@innodb_flush_log_at_trx_commit, @@max_connections, @@slow_query_log, count(*) from shop.item'"); got != "0\t200\t0\t2\n" {
 		t.Errorf("after the reboot the database has %q", got)
 	}

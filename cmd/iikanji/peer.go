@@ -16,8 +16,12 @@ import (
 // with the connection as its standard input and output. It is no command for people.
 const peerCommand = "peer"
 
-// oneWriter is the file that one near end at a time may have for writing.
-const oneWriter = "/run/iikanji/lock"
+// oneWriter is the file that one near end at a time may have for writing, ofSite names the
+// site for which it does.
+const (
+	oneWriter = "/run/iikanji/lock"
+	ofSite    = "/run/iikanji/site"
+)
 
 // maybePeer serves as the far end, and does not return, if the arguments ask for it.
 func maybePeer(args []string) {
@@ -30,7 +34,7 @@ func maybePeer(args []string) {
 	out := os.Stdout
 	os.Stdout = os.Stderr
 	conn := peer.Join(os.Stdin, out)
-	if err := peer.Serve(context.Background(), conn, host.Local{}, peer.Options{Lock: oneWriter, Wait: 20 * time.Second}); err != nil {
+	if err := peer.Serve(context.Background(), conn, host.Local{}, peer.Options{Lock: oneWriter, Wait: 20 * time.Second, Claim: ofSite}); err != nil {
 		fmt.Fprintf(os.Stderr, "iikanji peer: %v\n", err)
 		os.Exit(1)
 	}

@@ -96,7 +96,7 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	if len(half)+len(away)+sensors+logs > 0 || proving > 0 {
+	if len(half)+len(away)+sensors+logs > 0 || len(proving) > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
 			return err
 		}

@@ -21,6 +21,7 @@ type reportCmd struct {
 
 	Out      string `help:"File or folder to write: its ending .html, .md or .json, or a slash at its end for a folder of TSV tables, is the form; - is standard output." default:"report.html" placeholder:"FILE"`
 	Format   string `help:"html, markdown or json, where the name does not tell it." enum:",html,markdown,json" default:"" placeholder:"FORM"`
+	Day      bool   `help:"The day of a team instead: runs, edits, turns, people, what was proven and what was left (day.md)."`
 	Literals bool   `help:"Keep literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }
@@ -33,14 +34,22 @@ and after, each change with its evidence, diff and verdict, what remains, the
 proofs of the sensors, the machine and the commands. The HTML form is one file
 below 1 MB without script and without requests; it can be printed.
 
+With --day it is what a team did, for the talk afterwards: each run with who made it
+and what was edited since the one before, turns, the longest times without a run, what
+iikanji work prove has shown, and the causes that the last diagnose found.
+
 Examples:
   iikanji report isucondition
   iikanji report isucondition --out report.md
   iikanji report isucondition --out - --format json
   iikanji report isucondition --out tables/
+  iikanji report isucondition --day --out day.md
 
 Exit status: 0 written, 1 failed to run (also: there is no history), 2 usage.`
 }
+
+// defaultReport is the default of --out.
+const defaultReport = "report.html"
 
 // Run runs the command.
 func (c *reportCmd) Run(_ context.Context, e *env) error {
@@ -60,6 +69,9 @@ func (c *reportCmd) Run(_ context.Context, e *env) error {
 	s, err := summary.Load(h, a.Name)
 	if err != nil {
 		return err
+	}
+	if c.Day {
+		return c.writeDay(e, a, h, s, form)
 	}
 	if !c.Literals {
 		redact.Document(s)

@@ -11,6 +11,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
@@ -74,14 +75,20 @@ func (c *revertCmd) Run(ctx context.Context, e *env) error {
 
 // openExisting opens a history; it does not create one.
 func openExisting(ctx context.Context, e *env, t *namedTarget, dir, hist string, act acting) (*history.History, error) {
+	h, _, err := openExistingToAct(ctx, e, t, dir, hist, act)
+	return h, err
+}
+
+// openExistingToAct is openExisting, with the turn of the command.
+func openExistingToAct(ctx context.Context, e *env, t *namedTarget, dir, hist string, act acting) (*history.History, *turn.Hold, error) {
 	v, err := history.View(hist)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := v.Close(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return openHistory(ctx, e, t, dir, hist, act)
+	return openToAct(ctx, e, t, dir, hist, act)
 }
 
 // chosen returns the changes to undo, the latest first.

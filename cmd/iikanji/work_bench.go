@@ -209,7 +209,7 @@ func (b *benchWork) commitSource(ctx context.Context, message string) (text stri
 			continue
 		}
 		for _, repo := range h.Repos {
-			id, err := ledger.CommitSource(ctx, repo.Dir, message)
+			id, err := ledger.CommitSource(ctx, repo.Dir, message, b.day.Who)
 			switch {
 			case err != nil:
 				text += ", " + report.Clean(err.Error())

@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/day/work"
 	"github.com/iikanji/iikanji/internal/day/work/difference"
 	"github.com/iikanji/iikanji/internal/day/work/state"
@@ -23,6 +24,7 @@ type workProveCmd struct {
 	Number int `arg:"" optional:"" name:"run" help:"Compare with the state of this run (default: the last kept state)."`
 
 	Each  bool          `help:"Also prove each edit alone: the present state with and without it."`
+	Day   bool          `help:"Prove each step of the history instead: the state of each run against that of the run before."`
 	Pairs int           `help:"Most pairs of runs for one proof." default:"8" placeholder:"N"`
 	Time  time.Duration `help:"Begin no pair after this time." default:"1h"`
 	Load  time.Duration `help:"Length of the load of a run (default: that of the benchmarker)."`
@@ -36,17 +38,21 @@ type workProveCmd struct {
 func (workProveCmd) Help() string {
 	return `Compares the present state with the kept one by the rule of the judge: both are
 brought up in turn, unattended, in pairs of runs in random order, until the pairs prove
-a gain, exclude one worth keeping, or are used up. It leaves the site as it is now; after
-a kill, iikanji recover does. --each does the same for each edit that can be undone
+a gain, exclude one worth keeping, or are used up. It gives way within a run to a person
+who takes the turn. It leaves the site as it is now; after a kill, iikanji recover does. --each does the same for each edit that can be undone
 alone. The last kept state must differ in files, variables or indexes only.
 
 Examples:
   iikanji work prove
   iikanji work prove 2 --each --pairs 4
+  iikanji work prove --day --pairs 2 --time 2h
 
 Exit status: 0 there is a verdict, 1 failed to run (also: an edit cannot be undone),
 2 usage.`
 }
+
+// provePrefix begins the note of a proof.
+const provePrefix = "work prove"
 
 // A proof is the result for one set of edits.
 type proof struct {
@@ -61,11 +67,14 @@ func (c *workProveCmd) Run(ctx context.Context, e *env) error {
 	if c.Pairs < 1 || c.Pairs > 100 || c.Load < 0 || c.Load > time.Hour {
 		return usageError("--pairs %d, --load %v: want 1 to 100 pairs, and up to 1h", c.Pairs, c.Load)
 	}
+	if c.Day && (c.Each || c.Number != 0) {
+		return usageError("--day is about the states of all runs: it goes without --each and without a run")
+	}
 	t, dir, hist, err := c.site()
 	if err != nil {
 		return err
 	}
-	h, err := openExisting(ctx, e, t, dir, hist, acting{what: "work prove", changes: true, yields: true, clockFlag: c.clockFlag})
+	h, hold, err := openExistingToAct(ctx, e, t, dir, hist, acting{what: "work prove", changes: true, yields: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}
@@ -78,6 +87,7 @@ func (c *workProveCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
+	r.hold = hold
 	defer r.progress.Done()
 	var proofs []proof
 	err = r.withSubject(ctx, func(ctx context.Context, s field.Subject) error {
@@ -85,10 +95,11 @@ func (c *workProveCmd) Run(ctx context.Context, e *env) error {
 		return err
 	})
 	r.progress.Done()
-	if err := errors.Join(c.print(e, proofs), err); err != nil {
-		return err
+	var way *turn.GaveWayError
+	if errors.As(err, &way) {
+		err = hinted(fmt.Errorf("%w: the site is as it was before", way), "the same command proves it anew")
 	}
-	return nil
+	return errors.Join(c.print(e, proofs), err)
 }
 
 // prove makes all proofs.
@@ -97,6 +108,10 @@ func (c *workProveCmd) prove(ctx context.Context, r *benchRun, h *history.Histor
 	d, err := dayOf(ctx, r.e, r.target, r.Dir, h, w)
 	if err != nil {
 		return nil, err
+	}
+	if c.Day {
+		p := &prover{c: c, r: r, d: d, field: r.field(h, s, r.loaderOf(s, h)), x: w.executor(h), until: r.e.Now().Add(c.Time)}
+		return p.day(ctx)
 	}
 	base, err := baseOf(d, c.Number)
 	if err != nil {
@@ -143,6 +158,7 @@ type prover struct {
 	field *field.Field
 	x     *change.Executor
 	until time.Time
+	outer []iikanji.ChangeID // in force, and undone after the proofs
 }
 
 // one proves the edits that are selected; nil selects all.
@@ -163,8 +179,9 @@ func (p *prover) one(ctx context.Context, name string, only func(difference.Edit
 	if err := p.d.History.AddChange(plan.Change, change.Diff(plan.Change)); err != nil {
 		return out, err
 	}
-	proving := &work.Proving{Day: p.d, Executor: p.x, Back: plan.Change, Pairs: p.c.Pairs, Seed: p.c.Seed, Known: p.base.Runs, Until: p.until,
-		Say: func(format string, args ...any) { p.r.progress.Say(format, args...) },
+	proving := &work.Proving{Day: p.d, Executor: p.x, Back: plan.Change, Outer: p.outer, Pairs: p.c.Pairs, Seed: p.c.Seed, Known: p.base.Runs, Until: p.until,
+		Yield: p.r.hold.GiveWay,
+		Say:   func(format string, args ...any) { p.r.progress.Say(format, args...) },
 		Bench: func(ctx context.Context, state iikanji.Fingerprint) (*iikanji.Run, string, error) {
 			return p.field.Bench(ctx, load.Spec{Load: p.c.Load, State: state})
 		},
@@ -179,7 +196,7 @@ func (p *prover) one(ctx context.Context, name string, only func(difference.Edit
 	if err != nil {
 		return out, err
 	}
-	return out, p.d.Note(0, fmt.Sprintf("work prove, %s since run %d: %s", name, p.base.Run, out.says()))
+	return out, p.d.Note(0, fmt.Sprintf("%s, %s since run %d: %s", provePrefix, name, p.base.Run, out.says()))
 }
 
 // says is a proof in words.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -11,38 +12,45 @@ import (
 	"github.com/iikanji/iikanji/internal/day/work/store"
 )
 
-// provingLeft is the change of an iikanji work prove that was killed, if it brought up a
-// former state that is still on the site; 0 for none.
-func provingLeft(h *history.History, dir string) (iikanji.ChangeID, error) {
+// provingLeft are the changes of an iikanji work prove that was killed which are still on
+// the site, the latest first.
+func provingLeft(h *history.History, dir string) (left []iikanji.ChangeID, err error) {
 	folder := work.Folder(dir, h.Dir())
-	id, err := work.Unproven(folder)
-	if err != nil || id == 0 {
-		return 0, err
+	ids, err := work.Unproven(folder)
+	if err != nil || len(ids) == 0 {
+		return nil, err
 	}
-	c, err := h.LoadChange(id)
-	if err != nil {
-		return 0, err
+	for _, id := range slices.Backward(ids) {
+		c, err := h.LoadChange(id)
+		if err != nil {
+			return nil, err
+		}
+		if c.Stage.May(iikanji.Reverting) {
+			left = append(left, id)
+		}
 	}
-	if c.Stage.May(iikanji.Reverting) {
-		return id, nil
+	if len(left) == 0 {
+		return nil, work.Settled(folder)
 	}
-	return 0, work.Settled(folder)
+	return left, nil
 }
 
 // endProving brings back the state that the site had before an iikanji work prove that was
 // killed.
 func (r *recovered) endProving(ctx context.Context, w *liveTarget, h *history.History, dir string) error {
-	id, err := provingLeft(h, dir)
-	if err != nil || id == 0 {
+	ids, err := provingLeft(h, dir)
+	if err != nil || len(ids) == 0 {
 		return err
 	}
-	if err := w.executor(h).Revert(ctx, id, "work prove was killed: the present state again"); err != nil {
-		return err
-	}
-	undone, err := loaded(h, []iikanji.ChangeID{id})
-	r.Undone = append(r.Undone, undone...)
-	if err != nil {
-		return err
+	for _, id := range ids {
+		if err := w.executor(h).Revert(ctx, id, "work prove was killed: the present state again"); err != nil {
+			return err
+		}
+		undone, err := loaded(h, []iikanji.ChangeID{id})
+		r.Undone = append(r.Undone, undone...)
+		if err != nil {
+			return err
+		}
 	}
 	return work.Settled(work.Folder(dir, h.Dir()))
 }
@@ -50,6 +58,14 @@ func (r *recovered) endProving(ctx context.Context, w *liveTarget, h *history.Hi
 // stateByHand is what runs depended on besides iikanji's own changes: the states that bench
 // has taken.
 func stateByHand(h *history.History, dir string) past.StateOf {
+	if d := statesOf(h, dir); d != nil {
+		return d.ByHandOf
+	}
+	return nil
+}
+
+// statesOf are the states that bench has taken, for reading; nil if there are none.
+func statesOf(h *history.History, dir string) *work.Day {
 	folder := work.Folder(dir, h.Dir())
 	if _, err := os.Stat(folder); err != nil {
 		return nil
@@ -58,6 +74,5 @@ func stateByHand(h *history.History, dir string) past.StateOf {
 	if err != nil {
 		return nil
 	}
-	d := &work.Day{Store: st, History: h}
-	return d.ByHandOf
+	return &work.Day{Store: st, History: h}
 }

@@ -32,9 +32,11 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                            // what every kind of host must do
-	"internal/machine/peer":                    {"internal/machine/host"},                                                            // a host behind a stream of bytes
-	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"}, // SQLite files: read, planned in, altered
+	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                                              // what every kind of host must do
+	"internal/machine/peer":                    {"internal/machine/host"},                                                                              // a host behind a stream of bytes
+	"internal/machine/sshdial":                 {"internal/machine/host", "internal/machine/peer"},                                                     // a shell of a machine through SSH
+	"internal/machine/fleet":                   {"internal/machine/host", "internal/machine/peer", "internal/machine/sshdial", "internal/site/target"}, // the machines of a site, connected
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"},                   // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
@@ -121,6 +123,7 @@ var layout = map[string][]string{
 	"internal/proof/search":                    {"words", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                                   // pure: what a search does next
 	"internal/proof/trial":                     {"words", "internal/load", "internal/proof/stats", "internal/proof/judge"},                                                                                                                                                  // arms, pairs, designs
 	"internal/day/choose":                      {"words", "internal/proof/stats"},                                                                                                                                                                                           // pure: which state to end a contest with
+	"internal/day/dayreport":                   {"words", "internal/day/turn", "internal/show/plain", "internal/show/report"}, // pure: the day of a team, for the talk afterwards
 	"internal/day/finalize":                    {"words", "internal/cause", "internal/cause/boot", "internal/change", "internal/change/history", "internal/machine/host", "internal/site/boot"},                                                                             // a site may be left
 	"internal/day/past":                        {"words", "internal/change/history", "internal/day/choose"},                                                                                                                                                                 // the runs of a history with their states
 	"internal/proof/tune":                      {"words", "internal/load", "internal/proof/stats", "internal/change/history", "internal/change", "internal/proof/judge", "internal/proof/search", "internal/proof/trial", "internal/cause/diagnose"},

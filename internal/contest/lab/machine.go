@@ -3,9 +3,12 @@ package lab
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	_ "embed"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,13 +60,24 @@ mount -t tmpfs tmpfs /run`
 // A Machine is one systemd in namespaces.
 type Machine struct {
 	Name string
-	dir  string // its files
-	pid  int    // of its PID 1; 0 while it is down
-	down chan struct{}
+	// Limits are kept at each boot.
+	Limits Limits
+
+	dir     string // its files
+	pid     int    // of its PID 1; 0 while it is down
+	down    chan struct{}
+	link    *Link
+	address netip.Addr
 }
 
+// Join connects a machine that is down to a link, at its n-th address.
+func (m *Machine) Join(l *Link, n int) { m.link, m.address = l, l.Address(n) }
+
+// Address is that of the machine on its link; the zero Addr without one.
+func (m *Machine) Address() netip.Addr { return m.address }
+
 // private are the folders of a machine that outlive its reboots.
-var private = []string{"etc", "usr/local", "home", "root", "srv", "var/lib", "var/log"}
+var private = []string{"etc", "usr/local", "usr/libexec", "home", "root", "srv", "var/lib", "var/log"}
 
 // New makes the files of a machine below a folder, and does not boot it. units are those of
 // Debian that it may run; every other unit of this machine that is not systemd's own is
@@ -156,7 +170,7 @@ func (m *Machine) system(units []string) error {
 		return err
 	}
 	id := fmt.Sprintf("%032x\n", time.Now().UnixNano())
-	return errors.Join(m.Write("/etc/fstab", "", 0o644), m.Write("/etc/hostname", m.Name+"\n", 0o644), m.Write("/etc/machine-id", id, 0o444))
+	return errors.Join(m.Write("/etc/fstab", "", 0o644), m.Write("/etc/hostname", m.Name+"\n", 0o644), m.Write("/etc/hosts", "127.0.0.1 localhost\n127.0.1.1 "+m.Name+"\n", 0o644), m.Write("/etc/machine-id", id, 0o444))
 }
 
 // noSysctl hides the files of the kernel's variables: most variables are this machine's, and
@@ -191,6 +205,10 @@ func (m *Machine) Boot(ctx context.Context) error {
 	}
 	var out bytes.Buffer
 	cmd := exec.Command("unshare", "--mount", "sh", filepath.Join(m.dir, "boot.sh"), m.dir, m.group(), m.Name)
+	var err error
+	if cmd.Env, err = m.environ(); err != nil {
+		return fmt.Errorf("booting machine %s: %w", m.Name, err)
+	}
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started, ended := make(chan error, 1), make(chan struct{})
@@ -208,7 +226,7 @@ func (m *Machine) Boot(ctx context.Context) error {
 		return fmt.Errorf("booting machine %s: %w", m.Name, err)
 	}
 	m.down = ended
-	err := m.await(ctx, func() error {
+	err = m.await(ctx, func() error {
 		select {
 		case <-ended:
 			return fmt.Errorf("its first process has ended: %s", out.String())
@@ -222,6 +240,26 @@ func (m *Machine) Boot(ctx context.Context) error {
 	return nil
 }
 
+// environ makes what boot.sh needs to know, and a new id of the boot.
+func (m *Machine) environ() ([]string, error) {
+	id := rand.Text() + rand.Text()
+	boot := fmt.Sprintf("%x", sha256.Sum256([]byte(id)))[:32]
+	boot = boot[:8] + "-" + boot[8:12] + "-" + boot[12:16] + "-" + boot[16:20] + "-" + boot[20:]
+	if err := os.WriteFile(filepath.Join(m.dir, "boot_id"), []byte(boot+"\n"), 0o444); err != nil {
+		return nil, err
+	}
+	groups, limits, err := m.limitGroups()
+	if err != nil {
+		return nil, err
+	}
+	env := append(os.Environ(), "LAB_GROUPS="+strings.Join(groups, " "), "LAB_LIMITS="+limits, "LAB_CORES="+m.Limits.Cores)
+	if m.link != nil {
+		b := m.address.As4()
+		env = append(env, "LAB_ADDRESS="+m.address.String()+"/24", fmt.Sprintf("LAB_MAC=02:69:%02x:%02x:%02x:%02x", b[0], b[1], b[2], b[3]))
+	}
+	return env, nil
+}
+
 // isUp finds PID 1 and asks it whether the boot is over.
 func (m *Machine) isUp(ctx context.Context, outer int) error {
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", outer, outer))
@@ -231,6 +269,11 @@ func (m *Machine) isUp(ctx context.Context, outer int) error {
 	pid, err := strconv.Atoi(strings.TrimSpace(string(children)))
 	if err != nil {
 		return errors.New("it has no PID 1 yet")
+	}
+	if m.pid != pid && m.link != nil {
+		if err := m.link.plug(ctx, pid); err != nil {
+			return err
+		}
 	}
 	if m.pid = pid; !systemdRuns(pid) {
 		return errors.New("systemd has not begun")
@@ -326,16 +369,22 @@ func (m *Machine) Close() error {
 	}
 	<-m.down
 	m.pid = 0
-	return errors.Join(err, m.removeGroup())
+	return errors.Join(err, m.removeGroup(), m.removeLimits())
 }
 
 // group is the name of the machine's control group.
-func (m *Machine) group() string { return fmt.Sprintf("iikanji-lab-%d-%s", os.Getpid(), m.Name) }
+func (m *Machine) group() string { return fmt.Sprintf("%s%d-%s", groupPrefix, os.Getpid(), m.Name) }
 
 // removeGroup removes the control groups that the machine has left.
 func (m *Machine) removeGroup() error {
-	script := `mount -t cgroup2 cgroup2 "$1" && cd "$1" && [ ! -d "$2" ] || find "$2" -depth -type d -exec rmdir {} +`
-	out, err := exec.Command("unshare", "--mount", "sh", "-c", script, "sh", filepath.Join(m.dir, "cgroup"), m.group()).CombinedOutput()
+	const script = `mount -t cgroup2 cgroup2 "$1" && cd "$1"
+[ ! -d "$2" ] || find "$2" -depth -type d -exec rmdir {} + || exit 1
+for g in "$3"*; do # of processes that were killed
+	pid=${g#"$3"}
+	[ -d "/proc/${pid%%-*}" ] || find "$g" -depth -type d -exec rmdir {} + 2>/dev/null
+done
+:`
+	out, err := exec.Command("unshare", "--mount", "sh", "-c", script, "sh", filepath.Join(m.dir, "cgroup"), m.group(), groupPrefix).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("removing the control groups of machine %s: %w: %s", m.Name, err, out)
 	}

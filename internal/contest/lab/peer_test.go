@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/peer"
@@ -18,7 +19,36 @@ import (
 // farEnd makes this program the far end on a machine.
 const farEnd = "IIKANJI_TEST_FAR_END"
 
+// parentOf makes this program start a machine below a folder, print what it has started,
+// and wait for its end.
+const parentOf = "IIKANJI_TEST_LAB_PARENT"
+
+func parent(dir string) {
+	l, err := NewLink(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := New(dir, "web")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.Join(l, 11)
+	m.Limits = Limits{CPU: 0.5, Memory: 512 << 20}
+	if err := m.Boot(context.Background()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.pid, l.hub, l.name)
+	time.Sleep(time.Hour)
+}
+
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(parentOf); dir != "" {
+		parent(dir)
+		os.Exit(1)
+	}
 	if os.Getenv(farEnd) == "" {
 		os.Exit(m.Run())
 	}
@@ -44,7 +74,11 @@ func TestPeer(t *testing.T) {
 	}
 	cmd := m.Command(context.Background(), "/usr/local/bin/far-end")
 	cmd.Env = append(cmd.Env, farEnd+"=1")
-	p, err := peer.Start(t.Context(), cmd, peer.Setup{Name: "web", Folders: []string{"/etc/iikanji-test"}})
+	stream, err := peer.Command(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := peer.Connect(t.Context(), stream, peer.Setup{Name: "web", Folders: []string{"/etc/iikanji-test"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +118,7 @@ func TestPeer(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-p.Lost()
-	var lost *peer.LostError
+	var lost *host.LostError
 	if _, err := p.Read("/etc/hostname"); !errors.As(err, &lost) || lost.Host != "web" {
 		t.Errorf("%v", err)
 	}

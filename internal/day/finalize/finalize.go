@@ -29,6 +29,9 @@ type Site interface {
 	// Restart ends all services and starts them in an order, and proves that they answer
 	// with the data and the settings of before. With an error no service is left down.
 	Restart(ctx context.Context, o Order) (says string, err error)
+	// Reboot reboots the machine, which ends the command: down. The same command goes on
+	// afterwards, and proves then what Restart proves.
+	Reboot(ctx context.Context) (says string, down bool, err error)
 	// LastRun makes a run, whose score is compared with what is registered.
 	LastRun(ctx context.Context) (run iikanji.RunID, score float64, err error)
 }
@@ -65,6 +68,7 @@ type Plan struct {
 	Before, Floor float64
 	Check         bool // only read
 	NoRun         bool // the last run is left out: the site is not ready
+	Reboot        bool // the machine is rebooted, which its owner has allowed
 	Orders        []Order
 	// Show is called when a step has ended; nil for nobody.
 	Show func(Step)
@@ -85,6 +89,9 @@ type Result struct {
 	// Reason is why it is not ready, and Back the way back.
 	Reason string `json:"reason,omitempty"`
 	Back   string `json:"back,omitempty"`
+	// Down: the machine reboots now, and the same command goes on afterwards.
+	Down     bool `json:"down,omitempty"`
+	Rebooted bool `json:"rebooted,omitempty"`
 	// Left are the steps for which there was no time.
 	Left []string `json:"left,omitempty"`
 	// Lost is the number of losses that stay.
@@ -113,6 +120,9 @@ func (p *Plan) Needs() time.Duration {
 	total := 3 * stepTime
 	for _, o := range p.Orders {
 		total += orderTime + o.Gap
+	}
+	if p.Reboot {
+		total += rebootTime
 	}
 	return total + p.Run + runTime
 }
@@ -149,7 +159,7 @@ func (p *Plan) Do(ctx context.Context) (Result, error) {
 		if err != nil {
 			return res, fmt.Errorf("%s: %w", s.name, err)
 		}
-		if !one.OK {
+		if !one.OK || res.Down {
 			return res, nil
 		}
 	}
@@ -190,6 +200,9 @@ func (p *Plan) steps() []step {
 	steps := []step{{"what a boot would lose", stepTime, p.losses}, {"logs off", stepTime, p.logsOff}, {"left behind", stepTime, p.leftBehind}}
 	if p.Check {
 		return steps
+	}
+	if p.Reboot {
+		steps = append(steps, step{"reboot", rebootTime, p.reboot})
 	}
 	for _, o := range p.Orders {
 		steps = append(steps, step{"restart, " + o.Name, orderTime + o.Gap, func(ctx context.Context, s *Step, res *Result) error { return p.restart(ctx, o, s, res) }})
@@ -307,6 +320,19 @@ func (p *Plan) restart(ctx context.Context, o Order, s *Step, res *Result) error
 	if err != nil {
 		s.OK, s.Says = false, err.Error()
 		res.Reason, res.Back = s.Name+": "+err.Error(), "all services run again; an earlier state: iikanji work back good"
+	}
+	return nil
+}
+
+func (p *Plan) reboot(ctx context.Context, s *Step, res *Result) error {
+	says, down, err := p.Site.Reboot(ctx)
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.Says, res.Down, res.Rebooted = says, down, !down && err == nil
+	if err != nil {
+		s.OK, s.Says = false, err.Error()
+		res.Reason, res.Back = s.Name+": "+err.Error(), "an earlier state: iikanji work back good"
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ type scripted struct {
 	losses   []string // of which those that begin with "person" cannot be mended
 	fails    string   // an order that a service does not survive
 	score    float64
+	boots    int
 	asked    []string
 	mended   []string
 	now      time.Time
@@ -57,6 +58,15 @@ func (s *scripted) Restart(_ context.Context, o Order) (string, error) {
 		return "", &LateError{"app did not come back"}
 	}
 	return "all back", nil
+}
+
+func (s *scripted) Reboot(context.Context) (string, bool, error) {
+	s.asked = append(s.asked, "reboot")
+	if s.fails == "reboot" {
+		return "", false, &LateError{"app did not come back"}
+	}
+	s.boots++
+	return "says", s.boots == 1, nil
 }
 
 func (s *scripted) LastRun(context.Context) (iikanji.RunID, float64, error) {
@@ -120,6 +130,21 @@ func TestNotReady(t *testing.T) {
 		if res.Ready || res.Reason != c.reason || res.Back == "" || last != c.last {
 			t.Errorf("%s: %+v, last %q", name, res, last)
 		}
+	}
+}
+
+// TestReboot: the command ends when the machine goes down, and the same one goes on.
+func TestReboot(t *testing.T) {
+	s := &scripted{score: 1000}
+	reboot := func(p *Plan) { p.Reboot = true }
+	if res := do(t, s, reboot); !res.Down || res.Ready || res.Rebooted || s.asked[len(s.asked)-1] != "reboot" {
+		t.Errorf("going down: %+v, asked %q", res, s.asked)
+	}
+	if res := do(t, s, reboot); res.Down || !res.Ready || !res.Rebooted {
+		t.Errorf("afterwards: %+v", res)
+	}
+	if res := do(t, &scripted{score: 1000, fails: "reboot"}, reboot); res.Ready || res.Down || res.Reason != "reboot: app did not come back" {
+		t.Errorf("a service that stays away: %+v", res)
 	}
 }
 

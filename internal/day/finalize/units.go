@@ -150,8 +150,10 @@ func (u *Units) startAll(ctx context.Context) error {
 }
 
 // answers waits until all units are active and all services accept connections.
-func (u *Units) answers(ctx context.Context) error {
-	end := u.Now().Add(backWithin)
+func (u *Units) answers(ctx context.Context) error { return u.answersWithin(ctx, backWithin) }
+
+func (u *Units) answersWithin(ctx context.Context, most time.Duration) error {
+	end := u.Now().Add(most)
 	for {
 		late, err := u.late(ctx)
 		if err == nil && late == "" {

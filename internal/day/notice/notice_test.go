@@ -240,6 +240,14 @@ func TestAddress(t *testing.T) {
 	if out := s.Send(t.Context(), sample); !strings.Contains(out[0].Failure, "forbids") || len(r.got()) != 1 {
 		t.Errorf("%+v", out[0])
 	}
+	name := strings.Replace(r.URL, "127.0.0.1", "localhost", 1) // a name that stands for a forbidden address
+	s.Getenv, s.Refs = func(string) string { return name }, []target.Ref{"env:HOOK"}
+	s.Forbids = func(host string) bool {
+		return strings.HasPrefix(host, "127.0.0.1") || strings.HasPrefix(host, "[::1]")
+	}
+	if out := s.Send(t.Context(), sample); !strings.Contains(out[0].Failure, "forbids") || len(r.got()) != 1 {
+		t.Errorf("a name: %+v", out[0])
+	}
 }
 
 // FuzzText: no text has a mention, a secret's marker, a control character or too many units.

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/show/plain"
@@ -70,7 +71,7 @@ func (s *Sender) one(ctx context.Context, ref target.Ref, n Notice) (form, error
 	if err != nil {
 		return f, err
 	}
-	wait, err := try(ctx, u, body)
+	wait, err := s.try(ctx, u, body)
 	if err == nil || wait < 0 {
 		return f, err
 	}
@@ -81,7 +82,7 @@ func (s *Sender) one(ctx context.Context, ref target.Ref, n Notice) (form, error
 		return f, err
 	case <-timer.C:
 	}
-	_, err = try(ctx, u, body)
+	_, err = s.try(ctx, u, body)
 	return f, err
 }
 
@@ -113,23 +114,33 @@ func (s *Sender) address(ref target.Ref) (*url.URL, error) {
 		return nil, errors.New("its value is not an http or https address") // not the value: it may be a secret
 	}
 	if s.Forbids != nil && s.Forbids(u.Host) {
-		return nil, errors.New("its host is one that this contest forbids to connect to")
+		return nil, errForbidden
 	}
 	return u, nil
 }
 
+// errForbidden is the error of a receiver on a host that the rules forbid.
+var errForbidden = errors.New("its host is one that this contest forbids to connect to")
+
 // client follows no redirect: the notice would go to another receiver. Of its connections
-// none stays.
-func client() *http.Client {
+// none stays. A name that stands for an address which may not be connected to is refused
+// when it is known which one it is.
+func (s *Sender) client() *http.Client {
+	dialer := &net.Dialer{Timeout: tryTime, ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		if s.Forbids != nil && s.Forbids(address) {
+			return errForbidden
+		}
+		return nil
+	}}
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: maxAnswer,
-			DialContext: (&net.Dialer{Timeout: tryTime}).DialContext, TLSHandshakeTimeout: tryTime},
+			DialContext: dialer.DialContext, TLSHandshakeTimeout: tryTime},
 	}
 }
 
 // try sends once. wait is how long to wait before another try, below 0 for none.
-func try(ctx context.Context, u *url.URL, body []byte) (wait time.Duration, err error) {
+func (s *Sender) try(ctx context.Context, u *url.URL, body []byte) (wait time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, tryTime)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
@@ -138,7 +149,7 @@ func try(ctx context.Context, u *url.URL, body []byte) (wait time.Duration, err 
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("User-Agent", "iikanji")
-	c := client()
+	c := s.client()
 	defer c.CloseIdleConnections()
 	res, err := c.Do(req)
 	if err != nil {
@@ -178,6 +189,8 @@ func reason(ctx context.Context, err error) error {
 	var op *net.OpError
 	var dns *net.DNSError
 	switch {
+	case errors.Is(err, errForbidden):
+		return errForbidden
 	case errors.As(err, &dns):
 		return errors.New("its host is not found")
 	case errors.As(err, &op):

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -22,6 +23,9 @@ type Proving struct {
 	Day      *Day
 	Executor *change.Executor
 	Back     *iikanji.Change // in the history, planned
+	// Outer are changes in force that led to what is the present state here, and that are
+	// undone after all proofs: a kill leaves them to recover, too.
+	Outer []iikanji.ChangeID
 	// Bench makes one run; void is why it does not count.
 	Bench func(ctx context.Context, state iikanji.Fingerprint) (run *iikanji.Run, void string, err error)
 	// States are the fingerprints of the present and of the former state; "" if unknown.
@@ -32,12 +36,15 @@ type Proving struct {
 	// Known are earlier runs of one state each, for the noise, and of the former state.
 	Known []*iikanji.Run
 	Until time.Time // no pair begins later; zero for no limit
+	// Yield is asked before each run: its error ends the comparison, because a person wants
+	// the turn. nil for never.
+	Yield func() error
 
 	away  bool // the former state is on the site
 	ended bool // no more runs are made
 }
 
-// marker is the file that names the change of a Proving under way, in the store.
+// marker is the file that names the changes of a Proving under way, in the store.
 const marker = "proving"
 
 // Run runs pairs until the judge decides, and leaves the site as it found it.
@@ -91,6 +98,11 @@ func scores(p judge.Pair) string {
 // pair runs both states once.
 func (p *Proving) pair(ctx context.Context, order judge.Order) (pair judge.Pair, err error) {
 	for _, present := range order.Arms() {
+		if p.Yield != nil {
+			if err := p.Yield(); err != nil {
+				return pair, err
+			}
+		}
 		if err := p.put(ctx, !present); err != nil {
 			return pair, err
 		}
@@ -139,9 +151,25 @@ func (p *Proving) restarted(ctx context.Context) error {
 }
 
 func (p *Proving) mark(id iikanji.ChangeID) error {
-	text, err := json.Marshal(id)
+	return Proves(p.Day.Store.Dir(), append(slices.Clone(p.Outer), id)...)
+}
+
+func (p *Proving) unmark() error {
+	if p.away {
+		return nil // recover undoes it
+	}
+	return Proves(p.Day.Store.Dir(), p.Outer...)
+}
+
+// Proves notes the changes that recover undoes after a kill, the latest first; without any
+// the note is removed.
+func Proves(dir string, ids ...iikanji.ChangeID) error {
+	if len(ids) == 0 {
+		return Settled(dir)
+	}
+	text, err := json.Marshal(ids)
 	if err == nil {
-		err = os.WriteFile(filepath.Join(p.Day.Store.Dir(), marker), text, 0o600)
+		err = os.WriteFile(filepath.Join(dir, marker), text, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("noting that states are being compared: %w", err)
@@ -149,28 +177,24 @@ func (p *Proving) mark(id iikanji.ChangeID) error {
 	return nil
 }
 
-func (p *Proving) unmark() error {
-	if p.away {
-		return nil // recover undoes it
-	}
-	return Settled(p.Day.Store.Dir())
-}
-
-// Unproven is the change of a Proving that was killed; 0 if there is none. If it is in
-// force, the site is in the former state.
-func Unproven(dir string) (iikanji.ChangeID, error) {
+// Unproven are the changes of a Proving that was killed, in the order in which they were
+// applied; none if there was none. Those in force are undone from the last to the first.
+func Unproven(dir string) (ids []iikanji.ChangeID, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, marker))
 	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
+		return nil, nil
 	}
-	var id iikanji.ChangeID
 	if err == nil {
-		err = json.Unmarshal(text, &id)
+		err = json.Unmarshal(text, &ids)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("reading which states were being compared: %w", err)
+	if err != nil { // an earlier version wrote one number
+		var id iikanji.ChangeID
+		if json.Unmarshal(text, &id) == nil {
+			return []iikanji.ChangeID{id}, nil
+		}
+		return nil, fmt.Errorf("reading which states were being compared: %w", err)
 	}
-	return id, nil
+	return ids, nil
 }
 
 // Settled removes the note of a Proving that was killed.

@@ -53,8 +53,8 @@ func TestProve(t *testing.T) {
 				return run, "", bench(run)
 			}}
 		v, pairs, err := p.Run(t.Context())
-		if left, lerr := work.Unproven(f.day.Store.Dir()); left != 0 || lerr != nil {
-			t.Errorf("the note of change %d is left: %v", left, lerr)
+		if left, lerr := work.Unproven(f.day.Store.Dir()); len(left) > 0 || lerr != nil {
+			t.Errorf("the note of changes %v is left: %v", left, lerr)
 		}
 		if got := f.look(); what(got) != what(now) {
 			t.Errorf("the site is not as it was:\n%s", firstDifference(what(got), what(now)))

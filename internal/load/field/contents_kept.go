@@ -2,6 +2,7 @@ package field
 
 import (
 	"context"
+	"encoding/json"
 )
 
 // Contents are the contents of all tables at rest, as digests.
@@ -12,6 +13,23 @@ type Contents struct {
 
 // Tables is the number of tables.
 func (c Contents) Tables() int { return len(c.sums) }
+
+// keptContents are Contents as a file has them over a reboot.
+type keptContents struct {
+	Sums   map[string]string `json:"sums"`
+	Moving []string          `json:"moving,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (c Contents) MarshalJSON() ([]byte, error) { return json.Marshal(keptContents{c.sums, c.moving}) }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *Contents) UnmarshalJSON(text []byte) error {
+	var k keptContents
+	err := json.Unmarshal(text, &k)
+	c.sums, c.moving = k.Sums, k.Moving
+	return err
+}
 
 // ContentsAtRest reads the contents of all tables until two readings are the same.
 func (f *Field) ContentsAtRest(ctx context.Context) (Contents, error) {

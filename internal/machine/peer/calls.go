@@ -8,12 +8,13 @@ import (
 )
 
 // protocol is the version of the calls: both ends are the same program, and refuse another.
-const protocol = 1
+const protocol = 2
 
 // A hello is the first call: what the far end may do, from then on.
 type hello struct {
 	Protocol int
 	Folders  []string // that may be written
+	Claim    Claim    // of a near end that writes
 }
 
 // A welcome is the answer to hello.

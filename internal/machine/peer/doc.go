@@ -10,6 +10,6 @@
 //     length, and then bytes as they are.
 //  3. The far end decides nothing. It refuses to write outside the folders that the
 //     first call names, and takes the host's lock, so that two never write at once.
-//  4. A lost connection is a LostError: whether the far end carried the call out is
+//  4. A lost connection is a host.LostError: whether the far end carried the call out is
 //     unknown if it was sent.
 package peer

@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -18,7 +17,7 @@ func kinds() map[string]error {
 	return map[string]error{
 		"not exist": fs.ErrNotExist, "exist": fs.ErrExist, "permission": fs.ErrPermission, "closed": fs.ErrClosed,
 		"link": host.ErrLink, "outside": host.ErrOutside, "no user": host.ErrNoUser, "process done": os.ErrProcessDone,
-		"canceled": context.Canceled, "deadline": context.DeadlineExceeded, "fenced": ErrFenced, "held": ErrHeld,
+		"canceled": context.Canceled, "deadline": context.DeadlineExceeded, "fenced": ErrFenced, "held": ErrHeld, "claimed": ErrClaimed,
 	}
 }
 
@@ -97,19 +96,3 @@ var ErrFenced = errors.New("outside the folders that may be written")
 
 // ErrHeld is the error of a near end that comes while another one may still write.
 var ErrHeld = errors.New("another iikanji works on this host")
-
-// A LostError is the end of a connection. Sent: the call may have been carried out.
-type LostError struct {
-	Host string
-	Sent bool
-	Err  error
-}
-
-func (e *LostError) Error() string {
-	if e.Sent {
-		return fmt.Sprintf("the connection to %s was lost in a call, whose effect is unknown: %v", e.Host, e.Err)
-	}
-	return fmt.Sprintf("the connection to %s is lost: %v", e.Host, e.Err)
-}
-
-func (e *LostError) Unwrap() error { return e.Err }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"syscall"
 
@@ -191,9 +192,12 @@ func (p *Peer) ProcFolder() string { return "" }
 
 // SQL opens a pool to a database server of the host. Its sockets are connected by the far
 // end, so that a login without a password is that of the account there.
-func (p *Peer) SQL(login host.Login) (*sql.DB, error) {
+func (p *Peer) SQL(login host.Login) (*sql.DB, error) { return p.SQLThrough(login, p.Dial) }
+
+// SQLThrough is SQL whose connections are made by dial, which outlives this Peer.
+func (p *Peer) SQLThrough(login host.Login, dial func(ctx context.Context, network, address string) (net.Conn, error)) (*sql.DB, error) {
 	if login.User == "" {
 		login.User = p.welcome.Login
 	}
-	return host.OpenSQL(login, p.Dial)
+	return host.OpenSQL(login, dial)
 }

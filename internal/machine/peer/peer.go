@@ -33,6 +33,8 @@ type Setup struct {
 	Name string
 	// Folders may be written, with all below; none: nothing may.
 	Folders []string
+	// Claim says for whom they are written; empty: nobody is refused.
+	Claim Claim
 	// Options has the times of the pings.
 	Options Options
 }
@@ -43,7 +45,7 @@ func Connect(ctx context.Context, conn net.Conn, s Setup) (*Peer, error) {
 	p := &Peer{name: s.Name, conn: conn}
 	p.ctx, p.lose = context.WithCancelCause(context.Background())
 	var once sync.Once
-	watched := &watchedConn{Conn: conn, ended: func(err error) { p.lose(&LostError{Host: s.Name, Err: err}) }}
+	watched := &watchedConn{Conn: conn, ended: func(err error) { p.lose(&host.LostError{Host: s.Name, Err: err}) }}
 	p.web = &http.Transport{
 		Protocols: onlyHTTP2(), HTTP2: settings(s.Options), DisableCompression: true,
 		DialContext: func(context.Context, string, string) (net.Conn, error) {
@@ -55,8 +57,9 @@ func Connect(ctx context.Context, conn net.Conn, s Setup) (*Peer, error) {
 			return first, nil
 		},
 	}
-	if err := p.call(ctx, "Hello", hello{protocol, s.Folders}, nil, &p.welcome); err != nil {
-		return nil, errors.Join(fmt.Errorf("greeting %s: %w", s.Name, err), p.Close())
+	if err := p.call(ctx, "Hello", hello{protocol, s.Folders, s.Claim}, nil, &p.welcome); err != nil {
+		err = errors.Join(err, p.Close())
+		return nil, fmt.Errorf("greeting %s: %w", s.Name, withWords(conn, err))
 	}
 	return p, nil
 }
@@ -84,7 +87,7 @@ func (c *watchedConn) Close() error {
 
 // Close ends the connection. The far end finishes a write that is under way.
 func (p *Peer) Close() error {
-	p.lose(&LostError{Host: p.name, Err: net.ErrClosed})
+	p.lose(&host.LostError{Host: p.name, Err: net.ErrClosed})
 	p.web.CloseIdleConnections()
 	if err := p.conn.Close(); err != nil && !errors.Is(err, fs.ErrClosed) && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the connection to %s: %w", p.name, err)
@@ -94,6 +97,9 @@ func (p *Peer) Close() error {
 
 // Lost is closed when the connection has ended.
 func (p *Peer) Lost() <-chan struct{} { return p.ctx.Done() }
+
+// Cause is why the connection has ended; nil while it has not.
+func (p *Peer) Cause() error { return context.Cause(p.ctx) }
 
 // Name is the name of the host.
 func (p *Peer) Name() string { return p.name }
@@ -173,7 +179,7 @@ func (p *Peer) broken(ctx context.Context, err error) error {
 	if ctx.Err() != nil && p.ctx.Err() == nil {
 		return ctx.Err()
 	}
-	return &LostError{Host: p.name, Sent: true, Err: err}
+	return &host.LostError{Host: p.name, Sent: true, Err: err}
 }
 
 // call is begin for calls whose answer has no bytes.

@@ -166,7 +166,7 @@ func TestLost(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			cut(cutting)
-			var lost *LostError
+			var lost *host.LostError
 			if err := <-done; !errors.As(err, &lost) || !lost.Sent || lost.Host != "db" {
 				t.Errorf("under way: %v", err)
 			}

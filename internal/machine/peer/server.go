@@ -23,6 +23,9 @@ type Options struct {
 	Lock string
 	// Wait is how long Lock is waited for.
 	Wait time.Duration
+	// Claim is a file that names the site for which the host is written; another site is
+	// refused. Empty: none is.
+	Claim string
 	// Ping is after how much silence the other end is asked for a sign of life, and
 	// Lost how long it may take to give one. Zero: 2 s and 8 s.
 	Ping, Lost time.Duration
@@ -145,7 +148,11 @@ func (s *server) hello(ctx context.Context, in hello, _ io.Reader) (welcome, err
 		out.Login = me.Username
 	}
 	if len(in.Folders) > 0 {
-		if err := s.takeLock(ctx); err != nil {
+		err := s.takeLock(ctx)
+		if err == nil {
+			err = s.claim(in.Claim)
+		}
+		if err != nil {
 			return out, err
 		}
 	}

@@ -98,11 +98,18 @@ func (s *search) todo(format string, args ...any) {
 	}
 }
 
+// bootFolders have what iikanji finalize writes so that a boot loses nothing: drop-ins of
+// units, and variables of the kernel. systemd reads them whoever started the site.
+var bootFolders = []string{"/etc/systemd/system", "/etc/sysctl.d"}
+
 // add makes a service of a process, with a name of its own.
 func (s *search) add(p *process.Process, role iikanji.Role, engine iikanji.Engine, name string) *service {
 	svc := &service{Service: target.Service{Role: role, Engine: engine, Program: p.Program, Unit: p.Unit}, proc: p}
 	if p.Unit != "" {
 		name = strings.TrimSuffix(p.Unit, ".service")
+		for _, dir := range bootFolders {
+			s.mayWrite(dir)
+		}
 	}
 	svc.Name = s.unique(plainName(name))
 	svc.PIDFile = s.pidFile(p)

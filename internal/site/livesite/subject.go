@@ -61,6 +61,9 @@ var _ field.Subject = (*Subject)(nil)
 
 // Open finds every service of a site and wires it.
 func Open(ctx context.Context, o Options) (_ *Subject, err error) {
+	if far := o.File.Elsewhere(); len(far) > 0 {
+		return nil, fmt.Errorf("service %q is on machine %q: services on other machines are not supported yet", far[0].Name, far[0].Host)
+	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}

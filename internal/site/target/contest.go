@@ -136,6 +136,7 @@ func (c *checker) contest(f *File) {
 			forbidden(path+".health", hostOf(h.URL))
 		}
 	}
+	forbidden("team.remote", remoteHost(f.Team.Remote))
 	for i, ref := range f.Team.Notify {
 		if path, _ := ref.File(); ref.Env() == "" && path == "" {
 			c.at("team.notify", `write notify = ["env:DISCORD_WEBHOOK"]`, "receiver %d of notices is neither env:NAME nor file:/PATH:NAME", i+1)
@@ -149,4 +150,17 @@ func hostOf(address string) string {
 		return u.Host
 	}
 	return address
+}
+
+// remoteHost is the host of a git remote: of a URL, or of the form user@host:path; "" for a
+// folder of this machine.
+func remoteHost(remote string) string {
+	if u, err := url.Parse(remote); err == nil && u.Host != "" {
+		return u.Host
+	}
+	host, _, found := strings.Cut(remote, ":")
+	if !found || strings.Contains(host, "/") {
+		return ""
+	}
+	return host[strings.LastIndex(host, "@")+1:]
 }

@@ -19,6 +19,7 @@ how = "portal"
 runs_left = 40
 least_gap = "60s"
 [team]
+remote = "git@git.example.com:team/ledger.git"
 notify = ["env:DISCORD_WEBHOOK", "file:/etc/iikanji.env:SLACK"]
 [contest]
 begin = "2026-11-28T10:00:00+09:00"
@@ -51,6 +52,11 @@ func TestContestKeys(t *testing.T) {
 			t.Errorf("Forbids(%q) is %v", host, !want)
 		}
 	}
+	for remote, want := range map[string]string{"git@git.example.com:team/x.git": "git.example.com", "ssh://git@h:22/x": "h:22", "https://h/x": "h", "/srv/ledger": "", "./a:b": "", "": ""} {
+		if got := remoteHost(remote); got != want {
+			t.Errorf("remoteHost(%q) is %q, want %q", remote, got, want)
+		}
+	}
 	if new(Rules).Least() != 0.75 {
 		t.Error("no default floor")
 	}
@@ -62,11 +68,12 @@ func TestContestKeys(t *testing.T) {
 
 func TestContestMistakes(t *testing.T) {
 	for from, c := range map[string]struct{ to, want string }{
-		`"2026-11-28T18:00:00+09:00"`:   {`"2026-11-28T09:00:00+09:00"`, "x.toml:15: the contest ends before it begins"},
-		`begin = "2026`:                 {`begin = "2026-`, "x.toml:14: contest.begin: not a time"},
+		`"2026-11-28T18:00:00+09:00"`:   {`"2026-11-28T09:00:00+09:00"`, "x.toml:16: the contest ends before it begins"},
+		`begin = "2026`:                 {`begin = "2026-`, "x.toml:15: contest.begin: not a time"},
 		`floor = 1`:                     {`floor = 1.5`, "floor is 1.5; want a share"},
 		`final = "best"`:                {`final = "bets"`, "not a possible value"},
 		`forbid = [`:                    {`forbid = ["127.0.0.1", `, "x.toml:2: 127.0.0.1:8080 is a host that this contest forbids"},
+		`"git@git.example.com:`:         {`"git@portal.example.com:`, "portal.example.com is a host that this contest forbids"},
 		`"env:DISCORD_WEBHOOK"`:         {`"https://discord.com/api/webhooks/1/hunter2"`, "team.notify: not a reference"},
 		`"file:/etc/iikanji.env:SLACK"`: {`"process:app:X"`, "receiver 2 of notices is neither"},
 		`runs_left = 40`:                {`runs_left = -1`, "runs_left is -1"},

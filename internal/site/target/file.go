@@ -20,7 +20,7 @@ type File struct {
 	Site     string    `toml:"name" help:"name of the site; default: the name of the folder of this file"`
 	URL      string    `toml:"url" help:"address at which clients reach the site" example:"http://127.0.0.1:8080" need:"yes"`
 	Services []Service `toml:"service" help:"one running part of the site; one table per part" need:"yes"`
-	Hosts    []Host    `toml:"host" help:"another machine with services of the site (reserved: services run on this machine)"`
+	Hosts    []Host    `toml:"host" help:"a machine of the site; one table per machine; none: all services run on this one"`
 	Bench    Bench     `toml:"bench" help:"the site's benchmarker"`
 	Policy   Policy    `toml:"policy" help:"what iikanji may change"`
 	Team     Team      `toml:"team" help:"the people who work on the site"`
@@ -30,18 +30,15 @@ type File struct {
 	Path string `toml:"-"`
 }
 
-// A Host is a machine of the site.
-type Host struct {
-	Name    string `toml:"name" help:"name of the machine, for the key host of services" need:"yes"`
-	Address string `toml:"address" help:"its address"`
-}
-
 // A Service is one running part of the site.
 type Service struct {
 	Name   string         `toml:"name" help:"name of the service, unique in this file" example:"web" need:"yes"`
 	Role   iikanji.Role   `toml:"role" help:"what the service does for the site" words:"web,app,database,cache,queue" need:"yes"`
 	Engine iikanji.Engine `toml:"engine" help:"software of the service, such as nginx, go, node, ruby, python, mariadb, mysql, sqlite, redis or memcached; others are observed by their processes and logs only" example:"nginx"`
 	Host   string         `toml:"host" help:"name of its machine; default: this machine"`
+
+	Instances []string `toml:"instances" help:"names of further machines that run it too, by the same unit"`
+	Spare     []string `toml:"spare" help:"names of machines that have it installed, by the same unit, and do not use it"`
 
 	Unit      string `toml:"unit" help:"systemd unit of the service" example:"app.service"`
 	Listen    string `toml:"listen" help:"address at which the service listens; its process is found by it" example:"127.0.0.1:8080"`
@@ -100,6 +97,7 @@ type App struct {
 type Bench struct {
 	How        BenchHow          `toml:"how" help:"command: iikanji runs the command below; portal: a person presses a button elsewhere, iikanji sees the load in the access log and is given the score; default: command" words:"command,portal"`
 	Command    string            `toml:"command" help:"command that loads the site once and prints its score, run by sh -c; IIKANJI_URL and IIKANJI_SECONDS are in its environment, and a command that uses IIKANJI_SECONDS can make short runs" example:"./bench --target http://127.0.0.1:8080"`
+	Host       string            `toml:"host" help:"name of the machine that it runs on; default: this machine"`
 	Dir        string            `toml:"dir" help:"folder in which it runs; default: that of this file"`
 	Length     Duration          `toml:"length" help:"length of the load of one run; default: 60s" example:"60s"`
 	Timeout    Duration          `toml:"timeout" help:"time after which a run is ended as failed; default: three times length, and two minutes more"`
@@ -138,7 +136,8 @@ type Reset struct {
 type Policy struct {
 	Profile PolicyProfile     `toml:"profile" help:"one word for a list of promises that changes may weaken; the profiles are below" words:"production,staging,contest" example:"production"`
 	Allow   []iikanji.Promise `toml:"allow" help:"further promises that changes may weaken: durability (committed data survive a crash), freshness (answers show the newest data), row-order (of queries without ORDER BY), observability (logs), availability (every request gets an answer), isolation (the statements of a transaction see one state of the data), tested-only (a rewrite of source needs a proof from the code itself; without it, equal answers to recorded requests suffice), behaviour (rules that the application decides by, such as a share that it drops)" words:"durability,freshness,row-order,observability,availability,isolation,tested-only,behaviour"`
-	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others"`
+	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others; NAME:/FOLDER is one on another machine" example:"[\"/etc/nginx\", \"db:/etc/mysql\"]"`
+	Keep    []string          `toml:"keep" help:"systemd units that are never edited, stopped or disabled, such as those of the organisers" example:"[\"envcheck.service\"]"`
 	Budget  Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
 	Robots  []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`
 	Agents  string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`

@@ -115,8 +115,11 @@ func (f *File) fill() {
 		absolute(&s.Database.Originals)
 	}
 	for i := range f.Policy.Folders {
-		absolute(&f.Policy.Folders[i])
+		if _, _, far := onHost(f.Policy.Folders[i]); !far {
+			absolute(&f.Policy.Folders[i])
+		}
 	}
+	f.fillHosts(absolute)
 	f.Bench.Dir = cmp.Or(f.Bench.Dir, dir)
 	absolute(&f.Bench.Dir)
 }
@@ -124,8 +127,10 @@ func (f *File) fill() {
 // Target is the site in iikanji's own words, without processes.
 func (f *File) Target() iikanji.Target {
 	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots}}
-	for _, h := range f.Hosts {
-		t.Hosts = append(t.Hosts, iikanji.HostRef{Name: h.Name, Address: h.Address})
+	for i := range f.Hosts {
+		if h := &f.Hosts[i]; !h.Here() {
+			t.Hosts = append(t.Hosts, iikanji.HostRef{Name: h.Name, Address: h.Address})
+		}
 	}
 	for i := range f.Services {
 		t.Services = append(t.Services, f.Services[i].service())

@@ -36,6 +36,7 @@ func (c *checker) rules(f *File) {
 	if len(f.Services) == 0 {
 		c.at("service", "iikanji init writes them", "there is no [[service]]")
 	}
+	c.hosts(f)
 	seen := map[string]bool{}
 	for i := range f.Services {
 		c.service(f, &f.Services[i], "service."+strconv.Itoa(i+1), seen)
@@ -64,9 +65,7 @@ func (c *checker) service(f *File, s *Service, path string, seen map[string]bool
 			c.at(path+".listen", `write listen = "127.0.0.1:8080"`, "listen is %q; want HOST:PORT", s.Listen)
 		}
 	}
-	if s.Host != "" {
-		c.at(path+".host", "leave host out", "service %q is on another host, which is not supported yet", s.Name)
-	}
+	c.placed(f, s, path)
 	c.restart(s, path)
 	if _, err := ParseHealth(s.Health); err != nil {
 		c.at(path+".health", "", "health: %v", err)

@@ -74,15 +74,7 @@ func (l *Ledger) commit(ctx context.Context, who, message string) (id string, er
 	if _, err := l.git(ctx, false, nil, "add", "--all", "--force", "--", "."); err != nil {
 		return "", err
 	}
-	if who == "" {
-		who = "iikanji"
-	}
-	author := strings.Map(func(r rune) rune {
-		if strings.ContainsRune("<>\n\r", r) {
-			return -1
-		}
-		return r
-	}, who)
+	author := authorName(who)
 	if _, err := l.git(ctx, false, []byte(message), "-c", "user.name=iikanji", "-c", "user.email=iikanji@localhost", "commit", "--quiet", "--allow-empty", "--no-verify", "--author="+author+" <"+mailName(author)+"@localhost>", "--file=-"); err != nil {
 		return "", err
 	}
@@ -90,6 +82,19 @@ func (l *Ledger) commit(ctx context.Context, who, message string) (id string, er
 		return "", err
 	}
 	return id, l.pack(ctx)
+}
+
+// authorName is a person's name as git takes it.
+func authorName(who string) string {
+	if who == "" {
+		who = "iikanji"
+	}
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("<>\n\r", r) {
+			return -1
+		}
+		return r
+	}, who)
 }
 
 func mailName(who string) string {
@@ -144,7 +149,7 @@ func (l *Ledger) Push(ctx context.Context, remote string) error {
 
 // CommitSource commits what git tracks in the user's own repository, which the site's file
 // asks for with commit = "app". Nothing is added that git does not track yet.
-func CommitSource(ctx context.Context, dir, message string) (id string, err error) {
+func CommitSource(ctx context.Context, dir, message, who string) (id string, err error) {
 	program, err := exec.LookPath("git")
 	if err != nil {
 		return "", ErrNoGit
@@ -162,7 +167,12 @@ func CommitSource(ctx context.Context, dir, message string) (id string, err erro
 	if err != nil || dirty == "" {
 		return "", err
 	}
-	if _, err := run("commit", "--quiet", "--all", "--message", message); err != nil {
+	commit := []string{"commit", "--quiet", "--all", "--message", message}
+	if email, err := run("config", "--get", "user.email"); err != nil || email == "" { // an account without an identity, as root's
+		name := authorName(who)
+		commit = append([]string{"-c", "user.name=" + name, "-c", "user.email=" + mailName(name) + "@localhost"}, commit...)
+	}
+	if _, err := run(commit...); err != nil {
 		return "", err
 	}
 	return run("rev-parse", "--short=7", "HEAD")

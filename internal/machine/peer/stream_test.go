@@ -43,7 +43,11 @@ func child(t *testing.T) *exec.Cmd {
 
 // TestConformChild: a far end in a process of its own behaves as this machine.
 func TestConformChild(t *testing.T) {
-	c, err := Start(t.Context(), child(t), Setup{Name: "child", Folders: []string{"/"}})
+	stream, err := Command(child(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Connect(t.Context(), stream, Setup{Name: "child", Folders: []string{"/"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +55,8 @@ func TestConformChild(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
-	if c.cmd.ProcessState == nil || c.cmd.ProcessState.ExitCode() != 0 {
-		t.Errorf("the far end ended with %v; it said %s", c.cmd.ProcessState, c.said.text())
+	if state := stream.cmd.ProcessState; state == nil || state.ExitCode() != 0 {
+		t.Errorf("the far end ended with %v; it said %s", state, stream.Said())
 	}
 }
 
@@ -61,10 +65,14 @@ func TestConformChild(t *testing.T) {
 func TestNoFarEnd(t *testing.T) {
 	for script, want := range map[string]string{
 		"echo 'no such container: app1' >&2; exit 1": "no such container: app1",
-		"echo Welcome": "reaching app1",
-		"true":         "reaching app1",
+		"echo Welcome": "greeting app1",
+		"true":         "greeting app1",
 	} {
-		c, err := Start(t.Context(), exec.Command("/bin/sh", "-c", script), Setup{Name: "app1"})
+		stream, err := Command(exec.Command("/bin/sh", "-c", script))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Connect(t.Context(), stream, Setup{Name: "app1"})
 		if err == nil {
 			c.Close()
 		}
@@ -72,14 +80,18 @@ func TestNoFarEnd(t *testing.T) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
-	if _, err := Start(t.Context(), exec.Command("/no/such/command"), Setup{Name: "app1"}); err == nil {
+	if _, err := Command(exec.Command("/no/such/command")); err == nil {
 		t.Error("a command that is missing was started")
 	}
 }
 
 // TestFarEndKilled: a far end that is killed is a lost connection.
 func TestFarEndKilled(t *testing.T) {
-	c, err := Start(t.Context(), child(t), Setup{Name: "db"})
+	stream, err := Command(child(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Connect(t.Context(), stream, Setup{Name: "db"})
 	if err != nil {
 		t.Fatal(err)
 	}
