@@ -14,9 +14,10 @@ const (
 	Slow                 // statements: slow log, performance_schema, SQLite trace
 	Host                 // CPU, memory, disk, network of a host
 	Errors               // error log or output of a service
+	Clocks               // the clock of another machine
 )
 
-var sourceWords = []string{"unknown", "access", "slow", "host", "errors"}
+var sourceWords = []string{"unknown", "access", "slow", "host", "errors", "clock"}
 
 func (s Source) String() string               { return wordOf(sourceWords, s) }
 func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

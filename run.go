@@ -41,6 +41,7 @@ type Run struct {
 	Usage    []Usage     `json:"usage,omitempty"` // CPU time by service during the load phase
 	// Environment is what else the machine did during the load phase.
 	Environment *Environment `json:"environment,omitempty"`
+	Hosts       []RunHost    `json:"hosts,omitempty"` // the other machines of the site, by name
 	// Counts is the growth of the database's own counters during the load
 	// phase, as in "queries" or "rows examined".
 	Counts   map[string]float64 `json:"counts,omitempty"`
@@ -168,7 +169,8 @@ type Usage struct {
 	Who    string        `json:"who"` // generator, nginx, app, database, other
 	User   time.Duration `json:"user_ns"`
 	System time.Duration `json:"system_ns"`
-	Share  float64       `json:"share"` // of the whole machine's cores, 0..1
+	Share  float64       `json:"share"`          // of the whole machine's cores, 0..1
+	Host   string        `json:"host,omitempty"` // the machine, "" for the one that sends the load
 	PeakRS Bytes         `json:"peak_rss,omitempty"`
 }
 
@@ -187,6 +189,63 @@ type Machine struct {
 	Cores   int    `json:"cores,omitempty"`
 	Memory  Bytes  `json:"memory,omitempty"`
 	Program string `json:"program,omitempty"` // version of iikanji
+}
+
+// A RunHost is another machine of the site as it was in a [Run].
+type RunHost struct {
+	Name string `json:"name"`
+	// Identity tells machines apart: one at the same address may be another one. Boot
+	// tells its boots apart.
+	Identity string   `json:"identity,omitempty"`
+	Boot     string   `json:"boot,omitempty"`
+	Machine  *Machine `json:"machine,omitempty"`
+	// Environment is what else it did during the load phase; nil if that is unknown.
+	Environment *Environment `json:"environment,omitempty"`
+	Clock       *Clock       `json:"clock,omitempty"` // nil if it was not compared
+}
+
+// A Clock compares the clock of another machine with the one of the machine that sends the
+// load, right before and right after the load phase.
+type Clock struct {
+	Before ClockReading `json:"before"`
+	After  ClockReading `json:"after"`
+}
+
+// A ClockReading is one comparison. The offset is right within half of the round trip.
+type ClockReading struct {
+	At     time.Time     `json:"at"`        // on the machine that sends the load
+	Offset time.Duration `json:"offset_ns"` // of the other clock, which is ahead if it is positive
+	Trip   time.Duration `json:"round_trip_ns"`
+}
+
+// Within is how far the offset may be from the true one, in each direction.
+func (r ClockReading) Within() time.Duration { return r.Trip / 2 }
+
+// Drift is by how much the offset grew during the load.
+func (c Clock) Drift() time.Duration { return c.After.Offset - c.Before.Offset }
+
+// OffsetAt is the offset at a time, along the line between both readings.
+func (c Clock) OffsetAt(at time.Time) time.Duration {
+	span := c.After.At.Sub(c.Before.At)
+	if span <= 0 {
+		return c.Before.Offset
+	}
+	return c.Before.Offset + time.Duration(float64(c.Drift())*float64(at.Sub(c.Before.At))/float64(span))
+}
+
+// Shift is a time of the other clock by the clock of the machine that sends the load.
+func (c Clock) Shift(at time.Time) time.Time {
+	return at.Add(-c.OffsetAt(at.Add(-c.Before.Offset)))
+}
+
+// Host is the other machine of a name in the run.
+func (r *Run) Host(name string) (RunHost, bool) {
+	for _, h := range r.Hosts {
+		if h.Name == name {
+			return h, true
+		}
+	}
+	return RunHost{}, false
 }
 
 // A Fault is a group of errors of one kind at one step, with one example and a count.

@@ -24,6 +24,14 @@ type step struct {
 	parts []string // text before, between and behind the parameters
 }
 
+// Text is a router pattern as Route reads it.
+func (p Pattern) Text() string {
+	if p.method == "" {
+		return p.text
+	}
+	return p.method + " " + p.text
+}
+
 // Tail reports whether a pattern ends in a part that takes any number of segments.
 func (p Pattern) Tail() bool { return p.tail }
 

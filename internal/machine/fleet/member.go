@@ -45,7 +45,7 @@ func newMember(f *target.File, h *target.Host, o Options, p *programs, d *sshdia
 	m := &Member{host: h, options: o, programs: p, dialer: d, err: errors.New("it was never connected"),
 		knownHosts: cmp.Or(h.KnownHosts, filepath.Join(filepath.Dir(f.Path), knownHosts))}
 	if o.Write && h.MayChange() {
-		m.folders = f.FoldersOn(h.Name)
+		m.folders = append(f.FoldersOn(h.Name), f.LogFoldersOn(h.Name)...)
 	}
 	return m
 }

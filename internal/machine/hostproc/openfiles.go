@@ -1,6 +1,7 @@
 package hostproc
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -18,6 +19,10 @@ type OpenFile struct {
 // OpenFiles lists the files that a process has open. Descriptors that are closed
 // meanwhile, and those of sockets and pipes, are left out.
 func OpenFiles(h host.Host, pid int) ([]OpenFile, error) {
+	return openFilesTask().On(context.Background(), h, pid)
+}
+
+func readOpenFiles(h host.Host, pid int) ([]OpenFile, error) {
 	entries, err := h.ReadDir(file(pid, "fd"))
 	if err != nil {
 		return nil, fmt.Errorf("listing the open files of process %d: %w", pid, err)

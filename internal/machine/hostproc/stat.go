@@ -4,6 +4,7 @@
 package hostproc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -92,6 +93,25 @@ func IDs(h host.Host) ([]int, error) {
 
 // Stats reads all processes of a host. One that ends meanwhile is left out.
 func Stats(h host.Host) ([]Stat, error) {
+	return statsTask().On(context.Background(), h, nothing{})
+}
+
+// nothing are the arguments of a task without any. The encoding wants a field.
+type nothing struct{ Nothing bool }
+
+func statsTask() host.Task[nothing, []Stat] {
+	return host.Task[nothing, []Stat]{Name: "stats", Do: func(_ context.Context, h host.Host, _ nothing) ([]Stat, error) { return readStats(h) }}
+}
+
+func openFilesTask() host.Task[int, []OpenFile] {
+	return host.Task[int, []OpenFile]{Name: "open-files", Do: func(_ context.Context, h host.Host, pid int) ([]OpenFile, error) { return readOpenFiles(h, pid) }}
+}
+
+// Tasks are what the far end of a host carries out for this package: each of them reads many
+// small files.
+func Tasks() []host.Served { return []host.Served{statsTask(), openFilesTask()} }
+
+func readStats(h host.Host) ([]Stat, error) {
 	ids, err := IDs(h)
 	if err != nil {
 		return nil, err

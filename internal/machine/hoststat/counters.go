@@ -1,6 +1,7 @@
 package hoststat
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -125,7 +126,10 @@ func (c *counters) readNet(fs procfs.FS) {
 
 // Swapped counts the pages that a host swapped in and out since it booted; 0
 // where its kernel does not report it.
-func Swapped(h host.Host) (in, out uint64) { return readSwap(h.ProcFolder()) }
+func Swapped(h host.Host) (in, out uint64) {
+	pages, _ := swapTask().On(context.Background(), h, nothing{}) // of a host that is lost: none
+	return pages[0], pages[1]
+}
 
 // readSwap reads the pages swapped in and out from vmstat in /proc.
 func readSwap(mount string) (in, out uint64) {

@@ -1,6 +1,7 @@
 package hoststat
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,10 +14,18 @@ import (
 // Machine describes the machine of a host. What cannot be read is left empty: the description
 // is for readers only.
 func Machine(h host.Host, program string) *iikanji.Machine {
-	m := &iikanji.Machine{Cores: runtime.NumCPU(), Program: program, System: systemName(h, "/etc/os-release")}
+	m, err := machineTask().On(context.Background(), h, program)
+	if err != nil {
+		return &iikanji.Machine{Program: program}
+	}
+	return &m
+}
+
+func readMachine(_ context.Context, h host.Host, program string) (iikanji.Machine, error) {
+	m := iikanji.Machine{Cores: runtime.NumCPU(), Program: program, System: systemName(h, "/etc/os-release")}
 	fs, mount, err := procOf(h)
 	if err != nil {
-		return m
+		return m, nil
 	}
 	if cpus, err := fs.CPUInfo(); err == nil && len(cpus) > 0 {
 		m.CPU, m.Cores = cpus[0].ModelName, len(cpus)
@@ -27,7 +36,7 @@ func Machine(h host.Host, program string) *iikanji.Machine {
 	if release, err := os.ReadFile(filepath.Join(mount, "sys/kernel/osrelease")); err == nil {
 		m.Kernel = "Linux " + strings.TrimSpace(string(release))
 	}
-	return m
+	return m, nil
 }
 
 // systemName reads the name of the system from a file in the form of os-release(5).

@@ -1,6 +1,7 @@
 package hoststat
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -73,11 +74,15 @@ const (
 )
 
 // UnixClients lists the inodes of the sockets of the clients that are connected
-// to the server that listens on a path. It works only on this machine.
+// to the server that listens on a path.
 func UnixClients(h host.Host, path string) ([]uint64, error) {
 	if path == "" {
 		return nil, nil
 	}
+	return unixClientsTask().On(context.Background(), h, path)
+}
+
+func readUnixClients(_ context.Context, h host.Host, path string) ([]uint64, error) {
 	if h.Name() != "" {
 		return nil, fmt.Errorf("listing the clients of %s: the kernel of %s cannot be asked from here", path, h.Name())
 	}

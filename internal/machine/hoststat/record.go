@@ -1,6 +1,10 @@
 package hoststat
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -20,8 +24,12 @@ type Recorder struct {
 }
 
 // Record begins the first interval now. services is called for each
-// sample, because a restarted service has new processes.
+// sample, because a restarted service has new processes. Another host is sampled there, and
+// its samples have the times of its clock.
 func Record(h host.Host, now func() time.Time, every time.Duration, services func() []Service) (*Recorder, error) {
+	if host.WorkerOf(h) != nil {
+		return recordThere(h, every, services), nil
+	}
 	s, err := NewSampler(h, now())
 	if err != nil {
 		return nil, err
@@ -56,3 +64,60 @@ func (r *Recorder) Stop() ([]Sample, error) {
 	r.done.Wait()
 	return r.samples, r.err
 }
+
+// recordThere has the far end of a host sample it.
+func recordThere(h host.Host, every time.Duration, services func() []Service) *Recorder {
+	r := &Recorder{quit: make(chan struct{})}
+	ctx, cancel := context.WithCancel(context.Background())
+	r.done.Go(func() {
+		defer cancel()
+		err := samplesFeed().On(ctx, h, every, func() sampling { return sampling{every, services()} },
+			func(s Sample) { r.samples = append(r.samples, s) })
+		if ctx.Err() == nil {
+			r.err = fmt.Errorf("sampling %s: %w", h.Name(), cmp.Or(err, errEnded))
+		}
+	})
+	r.done.Go(func() {
+		select {
+		case <-r.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	return r
+}
+
+var errEnded = errors.New("its samples have ended")
+
+// A sampling is what the samples of a host are of.
+type sampling struct {
+	Every    time.Duration
+	Services []Service
+}
+
+// sampleHere sends samples of this machine, as Record takes them.
+func sampleHere(ctx context.Context, h host.Host, latest func() sampling, send func(Sample) error) error {
+	s, err := NewSampler(h, time.Now())
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(max(latest().Every, leastEvery))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		sample, err := s.Sample(time.Now(), latest().Services)
+		if err != nil {
+			return err
+		}
+		if err := send(*sample); err != nil {
+			return err
+		}
+	}
+}
+
+// leastEvery is the shortest interval that another host is sampled in.
+const leastEvery = 100 * time.Millisecond

@@ -1,6 +1,7 @@
 package hoststat
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,10 +40,15 @@ func Listening(h host.Host) ([]Socket, error) { return sockets(h, listening) }
 // Established lists the sockets of a host's TCP connections.
 func Established(h host.Host) ([]Socket, error) { return sockets(h, established) }
 
-// sockets lists the TCP sockets in a state: of this machine by netlink, as
-// /proc/net/tcp does not contain the length of a queue, and where netlink is
-// not available, as of other hosts, from /proc.
+// sockets lists the TCP sockets in a state.
 func sockets(h host.Host, state tcpState) ([]Socket, error) {
+	return socketsTask().On(context.Background(), h, state)
+}
+
+// readSockets lists the TCP sockets in a state: of this machine by netlink, as
+// /proc/net/tcp does not contain the length of a queue, and where netlink is
+// not available from /proc.
+func readSockets(_ context.Context, h host.Host, state tcpState) ([]Socket, error) {
 	if h.Name() == "" {
 		if out, err := netlinkSockets(state); err == nil {
 			return out, nil
@@ -91,9 +97,13 @@ func procOf(h host.Host) (procfs.FS, string, error) {
 // Owners maps the inode of each socket of services to the service. services are
 // root processes by name; a service includes their descendants.
 func Owners(h host.Host, services map[string][]int) (map[uint64]string, error) {
+	return ownersTask().On(context.Background(), h, services)
+}
+
+func readOwners(ctx context.Context, h host.Host, services map[string][]int) (map[uint64]string, error) {
 	owner := map[uint64]string{}
 	for name, roots := range services {
-		pids, err := Family(h, roots)
+		pids, err := readFamily(ctx, h, roots)
 		if err != nil {
 			return nil, err
 		}
@@ -108,6 +118,10 @@ func Owners(h host.Host, services map[string][]int) (map[uint64]string, error) {
 
 // Family lists processes and all their descendants.
 func Family(h host.Host, roots []int) ([]int, error) {
+	return familyTask().On(context.Background(), h, roots)
+}
+
+func readFamily(_ context.Context, h host.Host, roots []int) ([]int, error) {
 	proc, _, err := procOf(h)
 	if err != nil {
 		return nil, err
@@ -136,10 +150,15 @@ func Family(h host.Host, roots []int) ([]int, error) {
 // SocketsOf lists the inodes of the sockets that a process has open. A process
 // that has ended, or that belongs to another user, has none.
 func SocketsOf(h host.Host, pid int) []uint64 {
+	out, _ := inodesTask().On(context.Background(), h, pid) // of a host that is lost: none
+	return out
+}
+
+func readInodes(_ context.Context, h host.Host, pid int) ([]uint64, error) {
 	dir := filepath.Join(h.ProcFolder(), strconv.Itoa(pid), "fd")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil
+		return nil, nil
 	}
 	var out []uint64
 	for _, e := range entries {
@@ -153,5 +172,5 @@ func SocketsOf(h host.Host, pid int) []uint64 {
 			out = append(out, inode)
 		}
 	}
-	return out
+	return out, nil
 }

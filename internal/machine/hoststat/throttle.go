@@ -12,17 +12,17 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// A quota is the CPU quota of one control group, with its use.
-type quota struct {
-	cores     float64       // 0 for no quota
-	throttled time.Duration // since the group was made, summed over the cores
+// A Quota is the CPU quota of one control group, with its use.
+type Quota struct {
+	Cores     float64       // 0 for no quota
+	Throttled time.Duration // since the group was made, summed over the cores
 }
 
 // readQuotas reads the control groups of processes and all groups above them, by
 // the folder of the group. A group that cannot be read is left out: most
 // machines have no quota.
-func readQuotas(h host.Host, fs procfs.FS, pids []int) map[string]quota {
-	all := map[string]quota{}
+func readQuotas(h host.Host, fs procfs.FS, pids []int) map[string]Quota {
+	all := map[string]Quota{}
 	for _, pid := range pids {
 		p, err := fs.Proc(pid)
 		if err != nil {
@@ -96,17 +96,17 @@ func within(group, root string) (string, bool) {
 
 // readQuota reads the quota of the group in a folder, of version 2 or 1. The root
 // group has neither.
-func readQuota(h host.Host, dir string) (quota, bool) {
+func readQuota(h host.Host, dir string) (Quota, bool) {
 	stat, err := h.Read(path.Join(dir, "cpu.stat"))
 	if err != nil {
-		return quota{}, false
+		return Quota{}, false
 	}
 	use := keyed(stat)
 	if micros, ok := use["throttled_usec"]; ok {
-		return quota{maxCores(h, dir), time.Duration(micros) * time.Microsecond}, true
+		return Quota{maxCores(h, dir), time.Duration(micros) * time.Microsecond}, true
 	}
 	nanos, ok := use["throttled_time"]
-	return quota{quotaCores(h, dir), time.Duration(nanos)}, ok
+	return Quota{quotaCores(h, dir), time.Duration(nanos)}, ok
 }
 
 // keyed parses lines of a name and a number.
@@ -160,14 +160,14 @@ func coresOf(quota, period string) float64 {
 // throttledBetween is the longest time by which a group was throttled between two
 // readings, and the smallest quota. A group and the groups above it may be
 // throttled at the same moment, so their times are not added.
-func throttledBetween(from, to map[string]quota) (throttled time.Duration, cores float64) {
+func throttledBetween(from, to map[string]Quota) (throttled time.Duration, cores float64) {
 	for dir, b := range to {
 		a, known := from[dir]
 		if known {
-			throttled = max(throttled, b.throttled-a.throttled)
+			throttled = max(throttled, b.Throttled-a.Throttled)
 		}
-		if b.cores > 0 && (cores == 0 || b.cores < cores) {
-			cores = b.cores
+		if b.Cores > 0 && (cores == 0 || b.Cores < cores) {
+			cores = b.Cores
 		}
 	}
 	return throttled, cores

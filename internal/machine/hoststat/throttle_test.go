@@ -65,9 +65,9 @@ func TestQuota(t *testing.T) {
 			t.Fatal(err)
 		}
 		to := readQuotas(h, fs, []int{42, 43}) // 43 does not exist
-		from := map[string]quota{}
+		from := map[string]Quota{}
 		for dir := range to {
-			from[dir] = quota{}
+			from[dir] = Quota{}
 		}
 		if throttled, cores := throttledBetween(from, to); cores != c.cores || throttled != c.throttled {
 			t.Errorf("%s: %v cores, throttled %v, want %v and %v (%+v)", c.name, cores, throttled, c.cores, c.throttled, to)

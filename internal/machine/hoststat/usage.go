@@ -2,6 +2,7 @@ package hoststat
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"time"
@@ -22,45 +23,60 @@ const Other = "other"
 // A Reading is the CPU counters of one host at one instant, with the counters of
 // what else may disturb a run.
 type Reading struct {
-	at      time.Time
-	groups  map[string]spent
-	busy    time.Duration // of the whole host: user, nice, system, irq, softirq
-	steal   time.Duration
-	cores   int
-	mhz     float64 // mean of the cores; 0 if unknown
-	disk    time.Duration
-	swapped uint64 // pages, in and out
-	quotas  map[string]quota
+	At      time.Time
+	Groups  map[string]Spent
+	Busy    time.Duration // of the whole host: user, nice, system, irq, softirq
+	Steal   time.Duration
+	Cores   int
+	MHz     float64 // mean of the cores; 0 if unknown
+	Disk    time.Duration
+	Swapped uint64 // pages, in and out
+	Quotas  map[string]Quota
 }
 
-type spent struct {
-	user, system time.Duration
-	rss          iikanji.Bytes // sum of the peaks of the live processes
+// Spent is the CPU time of one group.
+type Spent struct {
+	User, System time.Duration
+	RSS          iikanji.Bytes // sum of the peaks of the live processes
+}
+
+// A taking is what Take is asked for.
+type taking struct {
+	Now    time.Time
+	Groups map[string][]int
 }
 
 // Take reads a host's /proc. groups maps a service to its root process ids; each group
 // covers their descendants too, and a process belongs to the nearest root
 // above it. Processes that have ended do not count.
 func Take(h host.Host, now time.Time, groups map[string][]int) (*Reading, error) {
-	fs, mount, err := procOf(h)
+	r, err := takeTask().On(context.Background(), h, taking{now, groups})
 	if err != nil {
 		return nil, err
 	}
-	r := &Reading{at: now, groups: map[string]spent{}}
+	return &r, nil
+}
+
+func take(_ context.Context, h host.Host, of taking) (r Reading, err error) {
+	r = Reading{At: of.Now, Groups: map[string]Spent{}}
+	fs, mount, err := procOf(h)
+	if err != nil {
+		return r, err
+	}
 	if err := r.readHost(fs); err != nil {
-		return nil, err
+		return r, err
 	}
 	r.readRest(h, fs, mount)
 	var roots []int
-	for _, pids := range groups {
+	for _, pids := range of.Groups {
 		roots = append(roots, pids...)
 	}
-	r.quotas = readQuotas(h, fs, roots)
+	r.Quotas = readQuotas(h, fs, roots)
 	procs, err := fs.AllProcs()
 	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
+		return r, fmt.Errorf("listing processes: %w", err)
 	}
-	r.readProcs(procs, groups)
+	r.readProcs(procs, of.Groups)
 	return r, nil
 }
 
@@ -70,9 +86,9 @@ func (r *Reading) readHost(fs procfs.FS) error {
 		return fmt.Errorf("reading /proc/stat: %w", err)
 	}
 	c := st.CPUTotal
-	r.busy = time.Duration((c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ) * float64(time.Second))
-	r.steal = time.Duration(c.Steal * float64(time.Second))
-	r.cores = len(st.CPU)
+	r.Busy = time.Duration((c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ) * float64(time.Second))
+	r.Steal = time.Duration(c.Steal * float64(time.Second))
+	r.Cores = len(st.CPU)
 	return nil
 }
 
@@ -80,15 +96,15 @@ func (r *Reading) readHost(fs procfs.FS) error {
 func (r *Reading) readRest(h host.Host, fs procfs.FS, mount string) {
 	var c counters
 	c.readDisks(mount)
-	r.disk = c.disk.busy
+	r.Disk = c.disk.busy
 	in, out := Swapped(h)
-	r.swapped = in + out
+	r.Swapped = in + out
 	cpus, err := fs.CPUInfo()
 	if err != nil || len(cpus) == 0 {
 		return
 	}
 	for i := range cpus {
-		r.mhz += cpus[i].CPUMHz / float64(len(cpus))
+		r.MHz += cpus[i].CPUMHz / float64(len(cpus))
 	}
 }
 
@@ -98,7 +114,7 @@ func (r *Reading) readRest(h host.Host, fs procfs.FS, mount string) {
 func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 	root := map[int]string{}
 	for name, pids := range groups {
-		r.groups[name] = spent{}
+		r.Groups[name] = Spent{}
 		for _, pid := range pids {
 			root[pid] = name
 		}
@@ -115,13 +131,13 @@ func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 		if !ok || name == "" {
 			continue
 		}
-		s := r.groups[name]
-		s.user += time.Duration(st.UTime+uint(max(st.CUTime, 0))) * tick
-		s.system += time.Duration(st.STime+uint(max(st.CSTime, 0))) * tick
+		s := r.Groups[name]
+		s.User += time.Duration(st.UTime+uint(max(st.CUTime, 0))) * tick
+		s.System += time.Duration(st.STime+uint(max(st.CSTime, 0))) * tick
 		if status, err := p.NewStatus(); err == nil {
-			s.rss += iikanji.Bytes(status.VmHWM)
+			s.RSS += iikanji.Bytes(status.VmHWM)
 		}
-		r.groups[name] = s
+		r.Groups[name] = s
 	}
 }
 
@@ -144,14 +160,14 @@ func groupOf(pid int, stats map[int]procfs.ProcStat, root map[int]string) string
 // heaviest first; "other" are all processes of the host that belong to no group.
 // Shares are of all cores. The environment is what else the host did.
 func Between(from, to *Reading) (usage []iikanji.Usage, env iikanji.Environment) {
-	wall := to.at.Sub(from.at) * time.Duration(max(to.cores, 1))
+	wall := to.At.Sub(from.At) * time.Duration(max(to.Cores, 1))
 	if wall <= 0 {
 		return nil, env
 	}
 	var known time.Duration
-	for name, b := range to.groups {
-		a := from.groups[name]
-		u := iikanji.Usage{Who: name, User: max(b.user-a.user, 0), System: max(b.system-a.system, 0), PeakRS: b.rss}
+	for name, b := range to.Groups {
+		a := from.Groups[name]
+		u := iikanji.Usage{Who: name, User: max(b.User-a.User, 0), System: max(b.System-a.System, 0), PeakRS: b.RSS}
 		u.Share = float64(u.User+u.System) / float64(wall)
 		known += u.User + u.System
 		usage = append(usage, u)
@@ -159,7 +175,7 @@ func Between(from, to *Reading) (usage []iikanji.Usage, env iikanji.Environment)
 	slices.SortFunc(usage, func(a, b iikanji.Usage) int {
 		return cmp.Or(cmp.Compare(b.User+b.System, a.User+a.System), cmp.Compare(a.Who, b.Who))
 	})
-	other := max(to.busy-from.busy-known, 0)
+	other := max(to.Busy-from.Busy-known, 0)
 	usage = append(usage, iikanji.Usage{Who: Other, User: other, Share: float64(other) / float64(wall)})
 	env = environment(from, to, wall)
 	env.Used, env.Other = float64(known)/float64(wall), float64(other)/float64(wall)
@@ -169,12 +185,12 @@ func Between(from, to *Reading) (usage []iikanji.Usage, env iikanji.Environment)
 // environment is the numbers that do not need the groups. wall is the time of all
 // cores.
 func environment(from, to *Reading, wall time.Duration) iikanji.Environment {
-	throttled, cores := throttledBetween(from.quotas, to.quotas)
+	throttled, cores := throttledBetween(from.Quotas, to.Quotas)
 	return iikanji.Environment{
-		Steal:     float64(max(to.steal-from.steal, 0)) / float64(wall),
+		Steal:     float64(max(to.Steal-from.Steal, 0)) / float64(wall),
 		Throttled: float64(throttled) / float64(wall), Quota: cores,
-		MHz:      to.mhz,
-		DiskBusy: float64(max(to.disk-from.disk, 0)) / float64(to.at.Sub(from.at)),
-		Swapped:  int64(max(to.swapped, from.swapped) - from.swapped),
+		MHz:      to.MHz,
+		DiskBusy: float64(max(to.Disk-from.Disk, 0)) / float64(to.At.Sub(from.At)),
+		Swapped:  int64(max(to.Swapped, from.Swapped) - from.Swapped),
 	}
 }

@@ -85,6 +85,7 @@ func (s *server) handler() http.Handler {
 	}))
 	mux.Handle("/Release", handleCall(s, func(_ context.Context, a handle, _ io.Reader) (none, error) { return none{}, s.release(a.ID) }))
 	mux.HandleFunc("/Dial", s.dial)
+	s.work(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := s.began(); err != nil && r.URL.Path != "/Hello" {
 			answerWith(w, nil, err)

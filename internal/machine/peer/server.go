@@ -29,6 +29,8 @@ type Options struct {
 	// Ping is after how much silence the other end is asked for a sign of life, and
 	// Lost how long it may take to give one. Zero: 2 s and 8 s.
 	Ping, Lost time.Duration
+	// Tasks are what the far end carries out where the data are.
+	Tasks []host.Served
 }
 
 // Serve answers the calls of one near end on a connection, until the connection ends.

@@ -29,9 +29,12 @@ func IDOf(pid int) (ID, error) {
 // ID identifies the process.
 func (p *Process) ID() ID { return ID{p.PID, p.Started} }
 
-// Alive reports whether exactly this process still runs.
-func (id ID) Alive() bool {
-	return id.PID > 0 && hostproc.Stat{PID: id.PID, Started: id.Start}.Alive(host.Local{})
+// Alive reports whether exactly this process of this machine still runs.
+func (id ID) Alive() bool { return id.AliveOn(host.Local{}) }
+
+// AliveOn reports whether exactly this process of a host still runs.
+func (id ID) AliveOn(h host.Host) bool {
+	return id.PID > 0 && hostproc.Stat{PID: id.PID, Started: id.Start}.Alive(h)
 }
 
 // Signal sends a signal to exactly this process. A process that has ended is no error.

@@ -131,10 +131,10 @@ func (l Listen) at(address string) bool {
 	return err == nil && ip.Unmap() == own
 }
 
-// listeners are the inodes of all listening sockets of this machine.
-func listeners() (map[uint64]bool, error) {
-	tcp, err := hoststat.Listening(host.Local{})
-	local, err2 := hoststat.ListeningUnix(host.Local{})
+// listeners are the inodes of all listening sockets of a host.
+func listeners(h host.Host) (map[uint64]bool, error) {
+	tcp, err := hoststat.Listening(h)
+	local, err2 := hoststat.ListeningUnix(h)
 	if err := errors.Join(err, err2); err != nil {
 		return nil, fmt.Errorf("listing the sockets that listen: %w", err)
 	}
@@ -149,8 +149,8 @@ func listeners() (map[uint64]bool, error) {
 }
 
 // holds reports whether a process has one of the sockets open.
-func holds(pid int, inodes map[uint64]bool) bool {
-	return slices.ContainsFunc(hoststat.SocketsOf(host.Local{}, pid), func(inode uint64) bool { return inodes[inode] })
+func holds(h host.Host, pid int, inodes map[uint64]bool) bool {
+	return slices.ContainsFunc(hoststat.SocketsOf(h, pid), func(inode uint64) bool { return inodes[inode] })
 }
 
 // Listener finds a process that listens on a TCP port of this machine. pid is 0 if no such
@@ -168,7 +168,7 @@ func Listener(port int) (pid int, name string, listens bool) {
 	}
 	all, _ := hostproc.Stats(host.Local{}) // none: the process cannot be seen
 	for _, p := range all {
-		if holds(p.PID, inodes) {
+		if holds(host.Local{}, p.PID, inodes) {
 			return p.PID, p.Name, true
 		}
 	}

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,6 +37,16 @@ type Machine struct {
 
 // ReadMachine reads all processes and listening sockets of a host.
 func ReadMachine(h host.Host) (*Machine, error) {
+	parts, err := machineTask().On(context.Background(), h, nothing{})
+	if err != nil {
+		return nil, err
+	}
+	return &Machine{Host: h, Processes: parts.Processes, Listens: parts.Listens}, nil
+}
+
+// readMachine reads the machine that the program runs on, or one whose /proc can be read
+// here.
+func readMachine(h host.Host) (*Machine, error) {
 	if h.ProcFolder() == "" {
 		return nil, fmt.Errorf("listing the processes of %s: they cannot be read from here", h.Name())
 	}
@@ -60,12 +71,20 @@ var ErrGone = errors.New("the process has ended")
 
 // ReadProcess reads one process.
 func ReadProcess(h host.Host, pid int) (*Process, error) {
-	p, err := begun(h, pid)
+	p, err := processTask().On(context.Background(), h, pid)
 	if err != nil {
 		return nil, err
 	}
+	return &p, nil
+}
+
+func readProcess(h host.Host, pid int) (Process, error) {
+	p, err := begun(h, pid)
+	if err != nil {
+		return Process{}, err
+	}
 	p.rest(h)
-	return p, nil
+	return *p, nil
 }
 
 // begun reads the state and the arguments of a process.

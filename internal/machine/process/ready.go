@@ -23,7 +23,12 @@ type Ready struct {
 	Network, Address string
 	Send, Expect     string
 	Below            int // limit of the statuses that count; 0 for all
+	// Dial connects; nil connects from this machine.
+	Dial Dialer
 }
+
+// A Dialer connects to an address, as host.Host does.
+type Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 // Once asks once.
 func (r Ready) Once(ctx context.Context) error {
@@ -31,7 +36,7 @@ func (r Ready) Once(ctx context.Context) error {
 	case r.Ask != nil:
 		return r.Ask(ctx)
 	case r.URL != "":
-		status, err := Page(ctx, r.URL, r.Network, r.Address)
+		status, err := PageOver(ctx, r.Dial, r.URL, r.Network, r.Address)
 		if err == nil && r.Below > 0 && status >= r.Below {
 			err = fmt.Errorf("%s: %d %s", r.URL, status, http.StatusText(status))
 		}
@@ -42,9 +47,14 @@ func (r Ready) Once(ctx context.Context) error {
 	return nil
 }
 
-// SelectOne asks a database SELECT 1.
+// SelectOne asks a database of this machine SELECT 1.
 func SelectOne(ctx context.Context, login host.Login) error {
-	db, err := host.Local{}.SQL(login)
+	return SelectOneOn(ctx, host.Local{}, login)
+}
+
+// SelectOneOn asks a database of a host SELECT 1.
+func SelectOneOn(ctx context.Context, h host.Host, login host.Login) error {
+	db, err := h.SQL(login)
 	if err != nil {
 		return err
 	}
@@ -59,15 +69,24 @@ func SelectOne(ctx context.Context, login host.Login) error {
 // Page requests a page and returns its status. The certificate is not checked: what counts is
 // whether the site answers. The connection goes to an address, unless it is "".
 func Page(ctx context.Context, url, network, address string) (status int, err error) {
+	return PageOver(ctx, nil, url, network, address)
+}
+
+// PageOver is Page over the connections of a Dialer; nil connects from this machine.
+func PageOver(ctx context.Context, dial Dialer, url, network, address string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, err
 	}
 	// A transport of its own also ignores the environment's proxy.
 	t := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	t.DialContext = dial
 	if address != "" {
 		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, network, address)
+			return dial(ctx, network, address)
 		}
 	}
 	res, err := t.RoundTrip(req)
@@ -80,7 +99,11 @@ func Page(ctx context.Context, url, network, address string) (status int, err er
 
 // exchange connects, sends a text, if there is one, and compares the beginning of the reply.
 func (r Ready) exchange(ctx context.Context) (err error) {
-	conn, err := (&net.Dialer{}).DialContext(ctx, r.Network, r.Address)
+	dial := r.Dial
+	if dial == nil {
+		dial = (&net.Dialer{}).DialContext
+	}
+	conn, err := dial(ctx, r.Network, r.Address)
 	if err != nil {
 		return err
 	}
