@@ -104,8 +104,9 @@ func (c *deployCmd) Run(ctx context.Context, e *env) error {
 	say := func(line string) { progress.Say("%s", report.Clean(line)) }
 	var done []*deploy.Result
 	var made []*iikanji.Change
-	err = livesite.Use(ctx, livesite.Options{File: t.file, Dir: dir, Progress: say, Partly: true, Ended: func(err error) { say(err.Error()) }},
-		func(ctx context.Context, s *livesite.Subject) error {
+	err = withMachines(ctx, t, true, say, func() error {
+		o := livesite.Options{File: t.file, Dir: dir, Progress: say, Partly: true, Hosts: t.hosts, Ended: func(err error) { say(err.Error()) }}
+		return livesite.Use(ctx, o, func(ctx context.Context, s *livesite.Subject) error {
 			if changes {
 				made, err = c.files(ctx, e, t, s, h, dir)
 				return err
@@ -119,6 +120,7 @@ func (c *deployCmd) Run(ctx context.Context, e *env) error {
 			}
 			return nil
 		})
+	})
 	progress.Done()
 	if changes {
 		if err == nil {

@@ -67,7 +67,15 @@ func (w *watching) run(ctx context.Context, done func(d *diagnose.Diagnosis, s *
 	// A site that has its own traffic may be deployed meanwhile, and a job that was found on
 	// the machine may come to its end.
 	ended := func(err error) { say(err.Error() + ": what it did since then is not seen") }
-	return livesite.Use(ctx, livesite.Options{File: w.target.file, Dir: w.dir, Progress: say, Ended: ended}, func(ctx context.Context, s *livesite.Subject) error {
+	return withMachines(ctx, w.target, w.sensors, say, func() error {
+		return w.use(ctx, livesite.Options{File: w.target.file, Dir: w.dir, Hosts: w.target.hosts, Progress: say, Ended: ended}, h, progress, done)
+	})
+}
+
+// use observes the site.
+func (w *watching) use(ctx context.Context, o livesite.Options, h *history.History, progress *report.Progress, done func(d *diagnose.Diagnosis, s *livesite.Subject) error) error {
+	say := o.Progress
+	return livesite.Use(ctx, o, func(ctx context.Context, s *livesite.Subject) error {
 		if w.sensors {
 			s.Journal(h)
 		}

@@ -63,7 +63,12 @@ func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 			o.Bench = func(ctx context.Context, s *livesite.Subject) (*iikanji.Run, error) { return c.bench(ctx, e, t, h, s) }
 		}
 	}
-	checks, err := doctor.Run(ctx, o)
+	var checks []doctor.Check
+	err = withMachines(ctx, t, false, nil, func() (err error) {
+		o.Hosts = t.hosts
+		checks, err = doctor.Run(ctx, o)
+		return err
+	})
 	progress.Done()
 	if err != nil {
 		return err

@@ -54,7 +54,9 @@ func withTarget(ctx context.Context, e *env, t *namedTarget, o stack.Options, pa
 // Dir and Progress count for a site. partly: services of a site may be down.
 func useTarget(ctx context.Context, t *namedTarget, o stack.Options, partly bool, do func(ctx context.Context, s field.Subject) error) error {
 	if t.arena == nil {
-		return livesite.Use(ctx, livesite.Options{File: t.file, Dir: o.Dir, Progress: o.Progress, Partly: partly}, func(ctx context.Context, s *livesite.Subject) error { return do(ctx, s) })
+		return withMachines(ctx, t, true, o.Progress, func() error {
+			return livesite.Use(ctx, livesite.Options{File: t.file, Dir: o.Dir, Progress: o.Progress, Partly: partly, Hosts: t.hosts}, func(ctx context.Context, s *livesite.Subject) error { return do(ctx, s) })
+		})
 	}
 	err := arenasite.Use(ctx, t.arena, o, func(ctx context.Context, s *arenasite.Subject) error { return do(ctx, s) })
 	var busy *stack.BusyError
@@ -68,10 +70,11 @@ func useTarget(ctx context.Context, t *namedTarget, o stack.Options, partly bool
 	return hinted(fmt.Errorf("%s uses the stack: %w", who, err), "stop it first: this command starts the stack and stops it again")
 }
 
-// filesOf is a target as far as its folders show it, while no service may run.
+// filesOf is a target as far as its folders show it, while no service may run. Folders of
+// other machines show nothing unless these are connected.
 func filesOf(t *namedTarget, dir string) (*change.Site, error) {
 	if t.arena == nil {
-		return livesite.Files(t.file, dir), nil
+		return livesite.Files(t.hosts, t.file, dir), nil
 	}
 	full, err := t.arena.Complete()
 	if err != nil {

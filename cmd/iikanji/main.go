@@ -7,13 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
 func main() {
 	maybeVet(os.Args)
 	maybePeer(os.Args)
-	stack.MaybeSupervise() // also what a stack starts of this program itself
+	process.MaybeSupervise()
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }

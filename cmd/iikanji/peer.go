@@ -10,6 +10,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/peer"
+	"github.com/iikanji/iikanji/internal/site/far"
 )
 
 // The far end of a connection to another host is this program, too: `iikanji peer` there,
@@ -34,7 +35,7 @@ func maybePeer(args []string) {
 	out := os.Stdout
 	os.Stdout = os.Stderr
 	conn := peer.Join(os.Stdin, out)
-	if err := peer.Serve(context.Background(), conn, host.Local{}, peer.Options{Lock: oneWriter, Wait: 20 * time.Second, Claim: ofSite}); err != nil {
+	if err := peer.Serve(context.Background(), conn, host.Local{}, peer.Options{Lock: oneWriter, Wait: 20 * time.Second, Claim: ofSite, Tasks: far.Tasks(time.Now)}); err != nil {
 		fmt.Fprintf(os.Stderr, "iikanji peer: %v\n", err)
 		os.Exit(1)
 	}

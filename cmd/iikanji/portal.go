@@ -10,7 +10,6 @@ import (
 	"github.com/iikanji/iikanji/internal/day/portalbench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/loader"
-	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -25,7 +24,7 @@ func (t *namedTarget) byPortal() bool {
 func (r *benchRun) portalOf(s *livesite.Subject, h *history.History) field.Loader {
 	f := s.File()
 	who := r.e.who(context.Background(), r.target)
-	return &portalbench.Portal{Site: f.Site, URL: s.URL(), Bench: f.Bench, Host: host.Local{}, AccessLog: s.AccessLog, Prepare: s.Prepare(),
+	return &portalbench.Portal{Site: f.Site, URL: s.URL(), Bench: f.Bench, Host: s.Front(), AccessLog: s.AccessLog, Prepare: s.Prepare(),
 		Budget: func() (portalbench.Budget, error) { return r.budget(h) },
 		Now:    r.e.Now, In: r.e.Stdin, Ask: r.e.Stderr, Who: who, Patient: r.patient,
 		Keep: h.SaveRun,

@@ -61,7 +61,8 @@ func (c *recoverCmd) Run(ctx context.Context, e *env) error {
 	}
 	defer h.Close()
 	var done recovered
-	err = errors.Join(c.all(ctx, e, a, dir, h, &done), downOf(a, dir))
+	tell := func(line string) { fmt.Fprintln(e.Stderr, report.Clean(line)) }
+	err = withMachines(ctx, a, true, tell, func() error { return errors.Join(c.all(ctx, e, a, dir, h, &done), downOf(a, dir)) })
 	if err := errors.Join(c.print(e, done, err), err); err != nil {
 		return err
 	}
@@ -120,7 +121,7 @@ func downOf(a *namedTarget, dir string) error {
 	if a.file == nil {
 		return nil
 	}
-	down, err := livesite.Outages(a.file, dir)
+	down, err := livesite.Outages(a.hosts, a.file, dir)
 	errs := []error{err}
 	for _, o := range down {
 		errs = append(errs, o)

@@ -119,7 +119,7 @@ func (r *benchRun) benchmarkerOf(s *livesite.Subject, h *history.History) field.
 	if r.target.byPortal() {
 		return r.portalOf(s, h)
 	}
-	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Now: r.e.Now,
+	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Machine: s.Front(), Now: r.e.Now,
 		Past: func() ([]float64, int, error) { return pastScores(h) }, Inits: func() ([]loader.Initialized, error) { return pastInits(h) }, Prepare: s.Prepare()}
 	if r.Manual {
 		return &loader.Manual{Command: c, In: r.e.Stdin, Ask: r.e.Stderr, Quiet: quietTime}

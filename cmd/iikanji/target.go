@@ -10,15 +10,17 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // A namedTarget is what the name of a target on the command line means: an
 // arena, or a site that runs already and has an iikanji.toml.
 type namedTarget struct {
-	Name  string       // as it was given
-	arena *arena.Arena // nil for a site
-	file  *target.File // nil for an arena
+	Name  string         // as it was given
+	arena *arena.Arena   // nil for a site
+	file  *target.File   // nil for an arena
+	hosts livesite.Hosts // the site's other machines while they are connected, see withMachines
 }
 
 // findTargetOrHere is findTarget; without a name it returns the site whose iikanji.toml is

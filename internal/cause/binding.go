@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,19 @@ type Binding struct {
 	// Share of the resource that was used. For the CPU it is the part of the
 	// stack's cores that Who used. The stack has all cores unless it is pinned.
 	Share float64
+	// Host is the machine of the resource; "" for the one that sends the load.
+	Host string
+}
+
+// String names the resource, the service and, where it is another one, the machine.
+func (b Binding) String() string {
+	switch {
+	case b.Resource == "":
+		return ""
+	case b.Host == "":
+		return b.Resource + " (" + b.Who + ")"
+	}
+	return b.Resource + " (" + b.Who + " on " + b.Host + ")"
 }
 
 // The share from which on a resource is the limit: of the cores that a service
@@ -37,27 +51,59 @@ func (in Input) Binding() Binding {
 	}
 	in = in.settle()
 	if run.Load.Void || run.Load.CPUShare > full {
-		return Binding{"generator", "generator", run.Load.CPUShare}
+		return Binding{Resource: "generator", Who: "generator", Share: run.Load.CPUShare}
 	}
 	if b, ok := cpuBinding(run); ok {
 		return b
 	}
 	for _, try := range []func() (Binding, bool){in.lockBinding, in.diskBinding, in.poolBinding} {
 		if b, ok := try(); ok {
+			if s, known := in.Target.Service(b.Who); known && b.Host == "" {
+				b.Host = s.Host
+			}
 			return b
 		}
 	}
 	return Binding{}
 }
 
-// cpuBinding reports whether the cores of the stack were used up. If the stack
-// is pinned, only its own use counts: how much of the other processes' work ran
+// cpuBinding reports whether the cores of the stack were used up on a machine; of several
+// such machines it returns the fullest.
+func cpuBinding(run *iikanji.Run) (best Binding, found bool) {
+	fullest := 0.0
+	for _, name := range usageHosts(run) {
+		if b, used, ok := cpuOf(run, name); ok && used > fullest {
+			best, found, fullest = b, true, used
+		}
+	}
+	return best, found
+}
+
+// usageHosts are the machines in the usage of a run, the one that sends the load first.
+func usageHosts(run *iikanji.Run) []string {
+	names := []string{""}
+	for _, u := range run.Usage {
+		if !slices.Contains(names, u.Host) {
+			names = append(names, u.Host)
+		}
+	}
+	return names
+}
+
+// cpuOf reports whether the cores of the stack were used up on one machine. If the stack
+// is pinned there, only its own use counts: how much of the other processes' work ran
 // on its cores is unknown.
-func cpuBinding(run *iikanji.Run) (Binding, bool) {
-	all := float64(max(run.Place.Cores, 1))
-	cores, pinned := StackCores(run)
+func cpuOf(run *iikanji.Run, host string) (b Binding, share float64, ok bool) {
+	all, cores, pinned := 1.0, 1.0, false // the shares of another machine are of all its cores
+	if host == "" {
+		all = float64(max(run.Place.Cores, 1))
+		cores, pinned = StackCores(run)
+	}
 	used, most := 0.0, iikanji.Usage{}
 	for _, u := range run.Usage {
+		if u.Host != host {
+			continue
+		}
 		ours := u.Who != "generator" && u.Who != "other"
 		if ours || !pinned {
 			used += u.Share * all
@@ -67,9 +113,9 @@ func cpuBinding(run *iikanji.Run) (Binding, bool) {
 		}
 	}
 	if most.Who == "" || used < full*cores {
-		return Binding{}, false
+		return Binding{}, 0, false
 	}
-	return Binding{"cpu", most.Who, most.Share * all / cores}, true
+	return Binding{Resource: "cpu", Who: most.Who, Share: most.Share * all / cores, Host: host}, used / cores, true
 }
 
 // StackCores is how many cores the stack has, and whether it is pinned to them.
@@ -110,7 +156,7 @@ func (in Input) lockBinding() (best Binding, found bool) {
 		if took == 0 || waited < lockBound*took || waited < leastLocked*in.Run.Took.Seconds() || waited <= most {
 			continue
 		}
-		most, best, found = waited, Binding{"locks", s.Name, waited / took}, true
+		most, best, found = waited, Binding{Resource: "locks", Who: s.Name, Share: waited / took}, true
 	}
 	return best, found
 }
@@ -156,7 +202,11 @@ func diskOf(p iikanji.Profile) (Binding, bool) {
 			who, most = r.Key, used
 		}
 	}
-	return Binding{"disk", who, share}, share >= diskBound && who != ""
+	b := Binding{Resource: "disk", Who: who, Share: share}
+	if p.Target != ThisMachine {
+		b.Host = p.Target
+	}
+	return b, share >= diskBound && who != ""
 }
 
 // poolBinding reports whether all connections of an app to a database were
@@ -165,7 +215,7 @@ func (in Input) poolBinding() (best Binding, found bool) {
 	for _, s := range in.Target.WithRole(iikanji.RoleDatabase) {
 		for _, p := range in.Pools(s) {
 			if p.Starved() && (!found || p.Busy > best.Share) {
-				best, found = Binding{"pool", p.App, p.Busy}, true
+				best, found = Binding{Resource: "pool", Who: p.App, Share: p.Busy}, true
 			}
 		}
 	}

@@ -32,6 +32,8 @@ type Result struct {
 	iikanji.Finding
 	From  *View
 	cause Cause
+	// elsewhere: it relieves the CPU of another machine than the one that was the limit.
+	elsewhere bool
 }
 
 // Result makes a finding of the view a result. A finding of a cause that no rule and no
@@ -42,7 +44,7 @@ func (v *View) Result(f iikanji.Finding) Result {
 		panic("BUG: " + string(f.Code) + " is not declared")
 	}
 	f.Nature = c.nature()
-	return Result{f, v, c}
+	return Result{Finding: f, From: v, cause: c}
 }
 
 // causesOf are the causes of rules and levers by their codes.

@@ -26,16 +26,20 @@ func (v *View) rank(fs []Result) {
 			most = has
 		}
 		f.Gain = iikanji.Range{Lo: Round(min(f.Gain.Lo*of, most)), Hi: Round(min(f.Gain.Hi*of, most))}
+		if b.Resource == "cpu" && !v.onHost(f, b.Host) {
+			f.Gain.Lo, f.elsewhere = 0, true
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s, and this remedy relieves another machine", b)})
+		}
 		if !f.cause.Relieves.relieve(b.Resource) {
 			f.Gain.Lo = 0
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s (%s), which this remedy does not relieve", b.Resource, b.Who)})
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "binding", Text: fmt.Sprintf("the limit of this run was %s, which this remedy does not relieve", b)})
 		}
 	}
 	tier := func(f Result) int {
 		switch {
 		case f.Doubt:
 			return 0
-		case !f.cause.Relieves.relieve(b.Resource):
+		case !f.cause.Relieves.relieve(b.Resource) || f.elsewhere:
 			return 2
 		}
 		return 1
@@ -44,6 +48,29 @@ func (v *View) rank(fs []Result) {
 		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),
 			strings.Compare(string(x.Code)+x.Where, string(y.Code)+y.Where))
 	})
+}
+
+// onHost reports whether the CPU time that a finding is about is a machine's, or is not known
+// to be another one's.
+func (v *View) onHost(f *Result, host string) bool {
+	if f.cause.Relieves&CPU == 0 || f.cause.Relieves == AnyLimit || len(usageHosts(v.Input.Run)) < 2 {
+		return true
+	}
+	if f.From.on != "" {
+		return f.From.on == hostName(host)
+	}
+	if f.cause.Of == iikanji.OfStatements && f.From.Self.Role != iikanji.RoleDatabase {
+		databases := v.Input.Target.WithRole(iikanji.RoleDatabase)
+		return len(databases) == 0 || slices.ContainsFunc(databases, func(s iikanji.Service) bool { return s.Host == host })
+	}
+	s, known := f.From.Self, f.From.Self.Name != ""
+	if !known {
+		s, known = v.Input.Target.Service(f.Where)
+	}
+	if !known && len(f.Remedies) > 0 {
+		s, known = v.Input.Target.Service(f.Remedies[0].Target)
+	}
+	return !known || s.Host == host
 }
 
 // StatementWeight converts a second of a statement into seconds of the binding
@@ -109,11 +136,22 @@ func (v *View) budget(b Binding) float64 {
 	case run == nil || run.Took <= 0:
 		return 0
 	case b.Resource == "cpu":
-		return UsedBy(run, "")
+		return usedOn(run, b.Host)
 	case b.Resource == "pool":
 		return run.Took.Seconds()
 	}
 	return max(v.Seconds, run.Took.Seconds()*float64(max(1, run.Place.Cores)))
+}
+
+// usedOn is the CPU time of all services of the stack on a machine in seconds.
+func usedOn(run *iikanji.Run, host string) float64 {
+	sum := 0.0
+	for _, u := range run.Usage {
+		if u.Host == host && u.Who != "generator" && u.Who != "other" {
+			sum += (u.User + u.System).Seconds()
+		}
+	}
+	return sum
 }
 
 // UsedBy is the CPU time of a service in seconds, of all services of the stack

@@ -99,7 +99,7 @@ func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 	d.Findings, err = cause.Find(in, all.Rules())
 	d.CPU = ob.Run.Took.Seconds() * float64(max(ob.Run.Place.Cores, 1))
 	if b := in.Binding(); b.Resource != "" {
-		d.Binding = b.Resource + " (" + b.Who + ")"
+		d.Binding = b.String()
 	}
 	d.Unexplained = d.unexplained(in.Profiles)
 	return d, err

@@ -3,6 +3,7 @@ package field
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -117,6 +118,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	var cs counters
 	if f.Subject != nil {
 		g.Groups = f.Subject.Groups
+		g.Others, g.HostOf = f.others()
 		if spec.Counts {
 			cs = countersOf(f.Subject)
 		}
@@ -147,6 +149,21 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	}
 	cs.mark(run)
 	return &Measured{Run: run, Dir: dir, Guard: g, Seconds: l.Seconds, boot: f.Boot}, nil
+}
+
+// others are the other machines that services of the site run on, and the machine of each
+// service. A machine that the site does not know has no place in a run.
+func (f *Field) others() (others []host.Host, hostOf func(service string) string) {
+	site, on := f.Subject.Site(), map[string]string{}
+	for _, s := range f.Subject.Target().Services {
+		if on[s.Name] = s.Host; s.Host == "" || slices.ContainsFunc(others, func(h host.Host) bool { return h.Name() == s.Host }) {
+			continue
+		}
+		if h, err := site.On(s.Host); err == nil {
+			others = append(others, h)
+		}
+	}
+	return others, func(service string) string { return on[service] }
 }
 
 // phases orders the work around a phase: quick work is nearest to the load.

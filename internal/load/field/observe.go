@@ -138,10 +138,7 @@ func (m *Measured) Complete() {
 	if m.boot > 0 {
 		m.Run.Phases = append([]iikanji.PhaseStat{{Phase: "boot", Took: m.boot}}, m.Run.Phases...)
 	}
-	if m.Guard.Usage != nil { // the loader sees itself only
-		m.Run.Usage = m.Guard.Usage
-	}
-	m.Run.Environment = m.Guard.Environment
+	m.Guard.Results(m.Run)
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
 }
 

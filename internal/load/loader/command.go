@@ -16,6 +16,7 @@ import (
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/plain"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -28,6 +29,8 @@ type Command struct {
 	// AccessLog is the access log of the site's front, by which the begin of the
 	// load is found; nil or "" for none.
 	AccessLog func() string
+	// Machine has the access log; nil for this one.
+	Machine host.Host
 	// Prepare makes the data of the site anew before a run; nil for nothing.
 	Prepare func(ctx context.Context) error
 	// Past are the scores of earlier runs that passed, and the number of all
@@ -39,6 +42,14 @@ type Command struct {
 }
 
 var _ field.Loader = (*Command)(nil)
+
+// machine has the access log.
+func (c *Command) machine() host.Host {
+	if c.Machine == nil {
+		return host.Local{}
+	}
+	return c.Machine
+}
 
 // A SpentError is a benchmarker whose runs are used up.
 type SpentError struct{ Runs int }

@@ -124,7 +124,7 @@ func (m *Manual) watch(p *phases) *follower {
 		f.quiet = quietTime
 	}
 	if m.AccessLog != nil {
-		f.w, _ = watchLog(m.AccessLog(), m.Now) // without a log the load lasts until the score is typed
+		f.w, _ = watchLog(m.machine(), m.AccessLog(), m.Now) // without a log the load lasts until the score is typed
 	}
 	if f.w == nil {
 		p.begin()

@@ -5,14 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"regexp"
 	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // phases calls OnPhase once at the begin and once at the end of the load. Its
@@ -94,7 +93,7 @@ func (c *Command) marks(ctx context.Context, beside *sync.WaitGroup, p *phases, 
 		p.begin()
 		return nil
 	}
-	w, err := watchLog(path, p.now)
+	w, err := watchLog(c.machine(), path, p.now)
 	if err != nil {
 		p.begin()
 		return nil // the sensor of the log reports it
@@ -123,7 +122,8 @@ func (c *Command) marks(ctx context.Context, beside *sync.WaitGroup, p *phases, 
 
 // A logWatch reads the lines that are appended to an access log.
 type logWatch struct {
-	file *os.File
+	file host.File
+	at   int64 // what was read
 	rest []byte
 	made time.Time // when an initialize was logged last; zero before
 	now  func() time.Time
@@ -135,18 +135,19 @@ type logWatch struct {
 const afterInitialize = 300 * time.Millisecond
 
 // watchLog opens a log at its end. A log that does not exist yet is an error.
-func watchLog(path string, now func() time.Time) (*logWatch, error) {
-	f, err := os.Open(path)
-	if err == nil {
-		_, err = f.Seek(0, io.SeekEnd)
-	}
+func watchLog(h host.Host, path string, now func() time.Time) (*logWatch, error) {
+	f, err := h.Open(path)
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fs.ErrNotExist
 		}
 		return nil, fmt.Errorf("watching the access log: %w", err)
 	}
-	return &logWatch{file: f, now: now}, nil
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("watching the access log: %w", err), f.Close())
+	}
+	return &logWatch{file: f, at: info.Size(), now: now}, nil
 }
 
 // load reports whether the load has begun: a request was logged that is not initialize,
@@ -154,7 +155,8 @@ func watchLog(path string, now func() time.Time) (*logWatch, error) {
 func (w *logWatch) load() bool {
 	buf := make([]byte, 64<<10)
 	for {
-		n, err := w.file.Read(buf)
+		n, err := w.file.ReadAt(buf, w.at)
+		w.at += int64(n)
 		w.rest = append(w.rest, buf[:n]...)
 		for {
 			i := bytes.IndexByte(w.rest, '\n')

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // TestLogWatch: the load begins with the first request that is not initialize, or some
@@ -27,7 +29,7 @@ func TestLogWatch(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
 	watch := func() *logWatch {
 		t.Helper()
-		w, err := watchLog(path, func() time.Time { return now })
+		w, err := watchLog(host.Local{}, path, func() time.Time { return now })
 		if err != nil {
 			t.Fatal(err)
 		}

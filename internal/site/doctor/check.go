@@ -39,8 +39,9 @@ type Check struct {
 // Options are what is checked beyond reading.
 type Options struct {
 	File    *target.File
-	Dir     string // work folder
-	Restart bool   // restart each service once
+	Dir     string         // work folder
+	Hosts   livesite.Hosts // machines of the file; nil where all services are on this one
+	Restart bool           // restart each service once
 	// Bench makes one run of the benchmarker; nil for none.
 	Bench func(ctx context.Context, s *livesite.Subject) (*iikanji.Run, error)
 	// Show is called with each check when it is done; nil for no one.
@@ -51,8 +52,8 @@ type Options struct {
 type round struct {
 	Options
 	out []Check
-	m   *process.Machine
-	s   *livesite.Subject // nil if the site could not be opened
+	m   map[string]*process.Machine // by the machine's name; one that could not be read has none
+	s   *livesite.Subject           // nil if the site could not be opened
 }
 
 // Run makes all checks. The error is that of ctx; what fails is in the checks.

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/sqlitefile"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
@@ -42,7 +41,7 @@ func (d *round) databases(ctx context.Context) {
 		if s.Logs.Slow == "" {
 			d.bad(Failed, s.Name, "slow log", "fill in logs.slow: a file in a folder that the server may write, such as its data folder", "no file is given")
 		} else {
-			d.path(s.Name, "folder of logs.slow", filepath.Dir(s.Logs.Slow), "correct logs.slow: a file in a folder that the server may write", false)
+			d.path(s, "folder of logs.slow", filepath.Dir(s.Logs.Slow), "correct logs.slow: a file in a folder that the server may write", false)
 		}
 		if s.DropIn == "" {
 			d.bad(Warning, s.Name, "drop_in", "fill in drop_in: a file in a folder of !includedir, or the last file that the server reads", "settings of the server cannot be changed without it")
@@ -52,7 +51,7 @@ func (d *round) databases(ctx context.Context) {
 
 // files checks that the SQLite files of a service can be read.
 func (d *round) files(ctx context.Context, s *target.Service) {
-	files, err := sqlitefile.Find(ctx, host.Local{}, s.Database.Files...)
+	files, err := sqlitefile.Find(ctx, d.on(s), s.Database.Files...)
 	groups, unread := sqlitefile.Groups(ctx, files)
 	if err = errors.Join(append(unread, err)...); err != nil || len(groups) == 0 {
 		d.bad(Failed, s.Name, "files", "correct database.files: folders with SQLite files that this user may read", "%d files with tables; %v", len(files), err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,11 +29,12 @@ func (d *round) folders() {
 	if len(d.File.Policy.Folders) == 0 {
 		d.bad(Warning, "", name, "fill in folders below [policy]", "no folder is given: no file can be changed")
 	}
-	for _, dir := range d.File.Policy.Folders {
-		if err := writable(dir); err != nil {
-			d.bad(Failed, "", name, "run iikanji as a user that may write there, or take the folder out of [policy]", "%s: %v", dir, err)
+	for _, folder := range d.File.Policy.Folders {
+		on, dir := d.place(folder)
+		if err := writable(on, dir); err != nil {
+			d.bad(Failed, "", name, "run iikanji as a user that may write there, or take the folder out of [policy]", "%s: %v", folder, err)
 		} else {
-			d.ok("", name, "%s can be written", dir)
+			d.ok("", name, "%s can be written", folder)
 		}
 	}
 	if err := errors.Join(os.MkdirAll(filepath.Dir(d.Dir), 0o755), os.MkdirAll(d.Dir, 0o700)); err != nil {
@@ -40,13 +42,16 @@ func (d *round) folders() {
 	}
 }
 
-func writable(dir string) error {
-	info, err := os.Stat(dir)
+func writable(on host.Host, dir string) error {
+	info, err := on.Stat(dir)
 	if err != nil {
 		return plain(err)
 	}
 	if !info.IsDir() {
 		return errors.New("it is no folder")
+	}
+	if host.WorkerOf(on) != nil { // its far end is root, or refuses to start
+		return nil
 	}
 	if err := unix.Access(dir, unix.W_OK|unix.X_OK); err != nil {
 		return errors.New("it cannot be written by this user")
@@ -67,13 +72,12 @@ func plain(err error) error {
 
 // running finds the process of each service.
 func (d *round) running() {
-	m, err := process.ReadMachine(host.Local{})
-	if err != nil {
-		d.bad(Failed, "", "processes", "", "%v", err)
-		return
-	}
+	m, unread := d.Hosts.Machines(d.File)
 	d.m = m
-	down, err := livesite.Outages(d.File, d.Dir)
+	for _, name := range slices.Sorted(maps.Keys(unread)) {
+		d.bad(Failed, "", "processes", "mend the way to the machine, and run doctor again", "%v", unread[name])
+	}
+	down, err := livesite.Outages(d.Hosts, d.File, d.Dir)
 	if err != nil {
 		d.bad(Failed, "", "services that are down", "remove the folder down of the work folder", "%v", err)
 	}
@@ -82,7 +86,10 @@ func (d *round) running() {
 		if s.InFiles() {
 			continue
 		}
-		p, err := livesite.Find(m, s)
+		if unread[s.Host] != nil {
+			continue
+		}
+		p, err := livesite.Find(m[s.Host], s)
 		if err != nil {
 			if i := slices.IndexFunc(down, func(o *livesite.Outage) bool { return o.Service == s.Name }); i >= 0 {
 				err = down[i]
@@ -90,8 +97,8 @@ func (d *round) running() {
 			d.bad(Failed, s.Name, "process", remedyOf(err, "start the service"), "%v", err)
 			continue
 		}
-		d.ok(s.Name, "process", "%d, %s", p.PID, p.Program)
-		if s.Method() == target.ByProcess && p.UID != os.Geteuid() && os.Geteuid() != 0 {
+		d.ok(s.Name, "process", "%d, %s%s", p.PID, p.Program, onMachine(s))
+		if s.Host == "" && s.Method() == target.ByProcess && p.UID != os.Geteuid() && os.Geteuid() != 0 {
 			d.bad(Failed, s.Name, "right", "run iikanji as root, or give commands for this service", "another user's process (uid %d) cannot be restarted by this user", p.UID)
 		}
 		if p.Deleted {
@@ -104,23 +111,23 @@ func (d *round) running() {
 func (d *round) paths() {
 	for i := range d.File.Services {
 		s := &d.File.Services[i]
-		d.path(s.Name, "config", s.Config, "correct config", false)
-		d.path(s.Name, "program", s.Program, "correct program", false)
-		d.path(s.Name, "app.source", s.App.Source, "correct app.source, or leave it out", false)
-		d.path(s.Name, "public", s.Public, "correct public, or leave it out", false)
-		d.path(s.Name, "logs.error", s.Logs.Error, "correct logs.error", true)
+		d.path(s, "config", s.Config, "correct config", false)
+		d.path(s, "program", s.Program, "correct program", false)
+		d.path(s, "app.source", s.App.Source, "correct app.source, or leave it out", false)
+		d.path(s, "public", s.Public, "correct public, or leave it out", false)
+		d.path(s, "logs.error", s.Logs.Error, "correct logs.error", true)
 		for _, dir := range s.Database.Loads {
-			d.path(s.Name, "database.schema_folders", dir, "correct database.schema_folders", false)
+			d.path(s, "database.schema_folders", dir, "correct database.schema_folders", false)
 		}
 		for _, dir := range s.Database.Files {
-			d.path(s.Name, "database.files", dir, "correct database.files", false)
+			d.path(s, "database.files", dir, "correct database.files", false)
 		}
-		d.path(s.Name, "database.originals", s.Database.Originals, "correct database.originals, or leave it out", false)
+		d.path(s, "database.originals", s.Database.Originals, "correct database.originals, or leave it out", false)
 		if s.DropIn != "" {
-			d.path(s.Name, "folder of drop_in", filepath.Dir(s.DropIn), "make the folder, or correct drop_in", false)
+			d.path(s, "folder of drop_in", filepath.Dir(s.DropIn), "make the folder, or correct drop_in", false)
 		}
 		for _, path := range append([]string{s.Config, s.DropIn, s.App.Source, s.Database.Originals}, s.Database.Files...) {
-			if path != "" && !inside(path, d.File.Policy.Folders) {
+			if path != "" && !d.inside(s, path) {
 				d.bad(Warning, s.Name, "folder of changes", "add its folder to folders below [policy]", "%s is in no folder in which files may be changed", path)
 			}
 		}
@@ -128,11 +135,12 @@ func (d *round) paths() {
 }
 
 // path checks that a file or folder is there and can be read.
-func (d *round) path(service, name, path, remedy string, mayMiss bool) {
+func (d *round) path(s *target.Service, name, path, remedy string, mayMiss bool) {
 	if path == "" {
 		return
 	}
-	f, err := os.Open(path)
+	service := s.Name
+	f, err := d.on(s).Open(path)
 	if err == nil {
 		_ = f.Close()
 		d.ok(service, name, "%s", path)
@@ -145,14 +153,41 @@ func (d *round) path(service, name, path, remedy string, mayMiss bool) {
 	d.bad(state, service, name, remedy, "%s: %v", path, plain(err))
 }
 
-// inside reports whether a path, without links, is in one of the folders.
-func inside(path string, folders []string) bool {
-	real, err := filepath.EvalSymlinks(path)
+// on is the machine of a service.
+func (d *round) on(s *target.Service) host.Host { return d.Hosts.On(s.Host) }
+
+// onMachine says on which machine a service runs, "" for this one.
+func onMachine(s *target.Service) string {
+	if s.Host == "" {
+		return ""
+	}
+	return ", on " + s.Host
+}
+
+// place is the machine and the path of a folder of [policy], which is NAME:/FOLDER on
+// another machine.
+func (d *round) place(folder string) (on host.Host, dir string) {
+	name, dir, far := strings.Cut(folder, ":")
+	if !far || filepath.IsAbs(folder) {
+		name, dir = "", folder
+	}
+	return d.Hosts.On(name), dir
+}
+
+// inside reports whether a path of a service, without links, is in one of the folders of
+// its machine.
+func (d *round) inside(s *target.Service, path string) bool {
+	own := d.on(s)
+	real, err := own.RealPath(path)
 	if err != nil {
 		real = path
 	}
-	return slices.ContainsFunc(folders, func(dir string) bool {
-		if r, err := filepath.EvalSymlinks(dir); err == nil {
+	return slices.ContainsFunc(d.File.Policy.Folders, func(folder string) bool {
+		on, dir := d.place(folder)
+		if on.Name() != own.Name() {
+			return false
+		}
+		if r, err := on.RealPath(dir); err == nil {
 			dir = r
 		}
 		return real == dir || strings.HasPrefix(real, dir+string(filepath.Separator))
@@ -161,7 +196,7 @@ func inside(path string, folders []string) bool {
 
 // open opens the site, which logs in to its databases.
 func (d *round) open(ctx context.Context) {
-	s, err := livesite.Open(ctx, livesite.Options{File: d.File, Dir: d.Dir})
+	s, err := livesite.Open(ctx, livesite.Options{File: d.File, Dir: d.Dir, Hosts: d.Hosts})
 	if err != nil {
 		d.bad(Failed, "", "site", remedyOf(err, "fill in database.user and database.password with an account that the server accepts"), "%v", err)
 		return
@@ -176,7 +211,7 @@ func (d *round) configs(ctx context.Context) {
 		if s.Config == "" && s.Commands.Test == "" || s.Role == iikanji.RoleApp {
 			continue
 		}
-		if s.Engine.MySQLFamily() && s.Commands.Test == "" && !ownDefaults(d.m, s) {
+		if s.Engine.MySQLFamily() && s.Commands.Test == "" && !ownDefaults(d.m[s.Host], s) {
 			continue // the file is one of several, which the server reads in its own order
 		}
 		if err := d.s.CheckConfig(ctx, s.Name, s.Config); err != nil {
@@ -205,7 +240,7 @@ func (d *round) logs(ctx context.Context) {
 			d.bad(Warning, s.Name, name, "", "there is none; iikanji turns one on while it observes")
 			continue
 		}
-		format, entries, timed, err := formatOf(ctx, s.Logs.Access)
+		format, entries, timed, err := formatOf(ctx, d.on(s), s.Logs.Access)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			d.bad(Warning, s.Name, name, "correct logs.access if the web server writes it elsewhere", "%s does not exist yet", s.Logs.Access)
@@ -225,8 +260,8 @@ func (d *round) logs(ctx context.Context) {
 const lastBytes = 256 << 10
 
 // formatOf recognizes the format of a log by its end.
-func formatOf(ctx context.Context, path string) (format string, entries int64, timed bool, err error) {
-	f, err := os.Open(path)
+func formatOf(ctx context.Context, on host.Host, path string) (format string, entries int64, timed bool, err error) {
+	f, err := on.Open(path)
 	if err != nil {
 		return "", 0, false, err
 	}
@@ -268,6 +303,10 @@ func (d *round) sources(ctx context.Context) {
 			continue
 		}
 		svc := d.s.Site().Services[s.Name]
+		if s.Host != "" && svc.Running != nil {
+			d.ok(s.Name, "build", "the source is on %s: a person builds it there", s.Host)
+			continue
+		}
 		if !svc.Builds && (s.Engine == iikanji.EnginePython || s.Engine == iikanji.EngineRuby) {
 			d.ok(s.Name, "build", "the source is in %s, which is not compiled", s.Engine)
 			continue

@@ -101,7 +101,7 @@ func typedTopics() []typed {
 		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache, TopicConstant,
 		TopicLimit, TopicProcess, TopicSysctl, TopicListen, TopicConnection, TopicVolume, TopicCacheCounter, TopicCacheSetting,
 		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset,
-		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers, TopicBoot}
+		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers, TopicBoot, TopicLink, TopicTrip}
 }
 
 func (t Topic[T]) name() string { return string(t) }

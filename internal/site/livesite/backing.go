@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
-	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -63,7 +62,7 @@ func isJob(s *target.Service) bool {
 // runs reports whether the service has a process.
 func (r *running) runs() bool {
 	p := r.process()
-	return p != nil && p.Alive(host.Local{})
+	return p != nil && p.Alive(r.host)
 }
 
 // cut reports whether a service's process began before the last restart of a backing

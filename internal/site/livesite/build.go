@@ -15,7 +15,6 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
-	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // builds remembers which source each program was built from, and keeps a copy
@@ -59,7 +58,7 @@ func (b *builds) start(r *running) error {
 // restarted, if the source has changed since their start: an edit of the source is for all
 // processes of an app, and so is its undoing.
 func (s *Subject) restartTwins(ctx context.Context, r *running) error {
-	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
+	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
 	sum, err := process.SourceSum(r.App.Source)
@@ -69,7 +68,7 @@ func (s *Subject) restartTwins(ctx context.Context, r *running) error {
 	s.builds.started(r.Name, sum)
 	for _, name := range s.names {
 		o := s.services[name]
-		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || o.Program != r.Program || !s.buildable(o.Service) || s.builds.runs(name, sum) {
+		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || o.Program != r.Program || !s.buildable(o) || s.builds.runs(name, sum) {
 			continue
 		}
 		if err := s.Restart(ctx, name); err != nil {
@@ -94,14 +93,16 @@ func (b *builds) runs(service, source string) bool {
 	return b.ran[service] == source
 }
 
-// buildable reports whether the program of an app can be made from its source.
-func (s *Subject) buildable(service *target.Service) bool {
-	return service.App.Source != "" && service.Program != "" && (service.App.Build != "" || service.Engine == iikanji.EngineGo)
+// buildable reports whether the program of an app can be made from its source. On another
+// machine a person, or iikanji deploy, builds it.
+func (s *Subject) buildable(r *running) bool {
+	service := r.Service
+	return !r.far() && service.App.Source != "" && service.Program != "" && (service.App.Build != "" || service.Engine == iikanji.EngineGo)
 }
 
 // build makes the program anew if the source has changed since.
 func (s *Subject) build(ctx context.Context, r *running) error {
-	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
+	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
 	b := s.builds
@@ -136,7 +137,7 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 // built while the source had an edit for another service would stay after the edit is
 // undone.
 func (s *Subject) refreshKept(ctx context.Context, r *running) error {
-	if r.Role != iikanji.RoleApp || !s.buildable(r.Service) {
+	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
 	sum, err := process.SourceSum(r.App.Source)
@@ -145,7 +146,7 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 	}
 	for _, name := range s.names {
 		o := s.services[name]
-		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o.Service) || !s.builds.keeps(o.Program, sum) {
+		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o) || !s.builds.keeps(o.Program, sum) {
 			continue
 		}
 		if err := s.build(ctx, o); err != nil {
@@ -234,7 +235,7 @@ func (s *Subject) goCommand(ctx context.Context, r *running, dir, out string, wo
 }
 
 func (s *Subject) exec(ctx context.Context, r *running, c host.Command) error {
-	res, err := s.host.Exec(ctx, c)
+	res, err := r.host.Exec(ctx, c)
 	if err != nil {
 		return fmt.Errorf("building %s: %w", r.App.Source, err)
 	}

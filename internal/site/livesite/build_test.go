@@ -27,7 +27,7 @@ func TestSharedSource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, host: host.Local{}, services: map[string]*running{}}
+	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}, services: map[string]*running{}}
 	s.builds = newBuilds(t.TempDir())
 	self, err := process.ReadProcess(host.Local{}, os.Getpid()) // a restart looks for a process that is alive
 	if err != nil {
@@ -38,7 +38,7 @@ func TestSharedSource(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		program := filepath.Join(dir, "bin", name)
 		write(program, "built elsewhere: "+name)
-		r := &running{proc: self, Service: &target.Service{Name: name, Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
+		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: name, Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: source, Build: "cat one.txt two.txt > " + program}, Commands: target.Commands{Restart: "true"}}}
 		s.names, s.services[name] = append(s.names, name), r
 		if err := s.builds.start(r); err != nil {
@@ -82,8 +82,8 @@ func TestSharedSource(t *testing.T) {
 func TestCompile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-no-such-flag"))
-	s := &Subject{host: host.Local{}}
-	r := &running{Service: &target.Service{Name: "app", Engine: iikanji.EngineGo, App: target.App{Source: dir, Package: "./cmd"}}}
+	s := &Subject{hosts: map[string]host.Host{"": host.Local{}}}
+	r := &running{host: host.Local{}, Service: &target.Service{Name: "app", Engine: iikanji.EngineGo, App: target.App{Source: dir, Package: "./cmd"}}}
 	for _, c := range [][2]string{{"undefined()", "main.go:3"}, {"", ""}} {
 		text, want := c[0], c[1]
 		for name, body := range map[string]string{"go.mod": "module example.org/app\n\ngo 1.24\n", "cmd/main.go": "package main\n\nfunc main() { " + text + " }\n"} {
@@ -132,11 +132,11 @@ func TestTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, host: host.Local{}, services: map[string]*running{}}
+	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}, services: map[string]*running{}}
 	s.builds = newBuilds(t.TempDir())
 	restarts := filepath.Join(dir, "restarts")
 	for _, c := range [][2]string{{"one", "app"}, {"two", "app"}, {"other", "job"}} {
-		r := &running{proc: self, Service: &target.Service{Name: c[0], Role: iikanji.RoleApp, Program: filepath.Join(dir, c[1]), Restart: target.ByCommand, Health: "none",
+		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: c[0], Role: iikanji.RoleApp, Program: filepath.Join(dir, c[1]), Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: filepath.Dir(file), Build: "true"}, Commands: target.Commands{Restart: "cat " + file + " >> " + restarts + "; echo ' " + c[0] + "' >> " + restarts}}}
 		s.names, s.services[c[0]] = append(s.names, c[0]), r
 		if err := s.builds.start(r); err != nil {

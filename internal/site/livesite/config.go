@@ -26,7 +26,7 @@ var errNoTest = errors.New("no test of its configuration is known: fill in comma
 func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
 	r := s.services[service]
 	if r.Commands.Test != "" {
-		err := s.command(ctx, r.Commands.Test, "IIKANJI_CONFIG="+path)
+		err := s.command(ctx, r, r.Commands.Test, "IIKANJI_CONFIG="+path)
 		var failed *CommandError
 		if errors.As(err, &failed) {
 			return &ConfigError{service, failed.Output}
@@ -35,7 +35,7 @@ func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
 	}
 	p := r.process()
 	if p == nil {
-		return &NotRunningError{service, "its process, which has ended"}
+		return &NotRunningError{Service: service, By: "its process, which has ended"}
 	}
 	test := process.EngineOf(r.Engine).TestFile
 	if test == nil {
@@ -44,7 +44,7 @@ func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
 	c := host.Command{Path: p.Program, Args: test(p, path), Dir: p.Dir, Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	res, err := s.host.Exec(ctx, c)
+	res, err := r.host.Exec(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 	r.act.Lock()
 	defer r.act.Unlock()
 	if r.Commands.Reload != "" {
-		if err := s.command(ctx, r.Commands.Reload); err != nil {
+		if err := s.command(ctx, r, r.Commands.Reload); err != nil {
 			return err
 		}
 		return s.await(ctx, r)
@@ -95,14 +95,14 @@ func (s *Subject) Reload(ctx context.Context, service string) error {
 	}
 	p := r.process()
 	if p == nil {
-		return &NotRunningError{service, "its process, which has ended"}
+		return &NotRunningError{Service: service, By: "its process, which has ended"}
 	}
-	old := process.Children(p.PID)
-	if err := s.host.Signal(p.PID, engine.Reload); err != nil {
+	old := process.ChildrenOn(r.host, p.PID)
+	if err := r.host.Signal(p.PID, engine.Reload); err != nil {
 		return fmt.Errorf("reloading service %s: %w", service, err)
 	}
 	err := process.Await(ctx, reloadWait, reloadWait, nil,
-		func(context.Context) error { return process.Reloaded(p.ID(), old) })
+		func(context.Context) error { return process.ReloadedOn(r.host, p.ID(), old) })
 	var slow *process.SlowError
 	if errors.As(err, &slow) {
 		return &NotReadyError{service, reloadWait, slow.Last, r.Logs.Error}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
@@ -40,18 +38,10 @@ func (s *Subject) watch(r *running) {
 	if p == nil || s.died == nil {
 		return
 	}
-	fd, err := unix.PidfdOpen(p.PID, 0)
-	if err != nil {
-		return // it has ended; the next question to the service shows that
-	}
 	s.watches.Go(func() {
-		defer unix.Close(fd)
-		for !process.Ended(fd, 200*time.Millisecond) {
-			if s.ctx.Err() != nil {
-				return
-			}
+		if process.AwaitEndOn(s.ctx, r.host, p.PID) == nil { // else the site was closed, or its machine is lost
+			s.ended(r, p)
 		}
-		s.ended(r, p)
 	})
 }
 

@@ -10,10 +10,10 @@ import (
 
 // Files is the site as far as its file shows it, for work on files while
 // services may not run. dir is the work folder.
-func Files(f *target.File, dir string) *change.Site {
-	site := &change.Site{Target: f.Target(), Roots: append([]string{filepath.Join(dir, "env")}, f.Policy.Folders...), Services: map[string]change.Service{}}
+func Files(hosts Hosts, f *target.File, dir string) *change.Site {
+	site := &change.Site{Hosts: hosts, Target: f.Target(), Roots: append([]string{filepath.Join(dir, "env")}, f.Policy.Folders...), Services: map[string]change.Service{}}
 	for _, s := range f.Services {
-		svc := change.Service{Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads}
+		svc := change.Service{Host: s.Host, Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads}
 		if s.Role == iikanji.RoleApp {
 			svc.Source, svc.Package = s.App.Source, s.App.Package
 		}

@@ -14,11 +14,18 @@ import (
 type NotRunningError struct {
 	Service string
 	By      string // how it was looked for
+	Err     error  // why its machine could not be read; nil if it was
 }
 
 func (e *NotRunningError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("service %s: %v", e.Service, e.Err)
+	}
 	return fmt.Sprintf("service %s does not run: no process is found by %s", e.Service, e.By)
 }
+
+// Unwrap is why its machine could not be read.
+func (e *NotRunningError) Unwrap() error { return e.Err }
 
 // Hints tells what to do.
 func (e *NotRunningError) Hints() []string {
@@ -34,17 +41,17 @@ func Find(m *process.Machine, s *target.Service) (*process.Process, error) {
 		if p := ofUnit(m, s.Unit); p != nil {
 			return p, nil
 		}
-		return nil, &NotRunningError{s.Name, "unit " + s.Unit}
+		return nil, &NotRunningError{Service: s.Name, By: "unit " + s.Unit}
 	case s.Listen != "":
 		if p := m.Owner(s.Listen); p != nil {
 			return p, nil
 		}
-		return nil, &NotRunningError{s.Name, "listen " + s.Listen}
+		return nil, &NotRunningError{Service: s.Name, By: "listen " + s.Listen}
 	case s.Socket != "":
 		if p := m.Owner(s.Socket); p != nil {
 			return p, nil
 		}
-		return nil, &NotRunningError{s.Name, "socket " + s.Socket}
+		return nil, &NotRunningError{Service: s.Name, By: "socket " + s.Socket}
 	}
 	if s.PIDFile != "" {
 		if p := ofFile(m, s); p != nil {
@@ -55,9 +62,9 @@ func Find(m *process.Machine, s *target.Service) (*process.Process, error) {
 		if p := ofProgram(m, s); p != nil {
 			return p, nil
 		}
-		return nil, &NotRunningError{s.Name, strings.TrimSpace("program " + s.Program + " " + s.Arguments)}
+		return nil, &NotRunningError{Service: s.Name, By: strings.TrimSpace("program " + s.Program + " " + s.Arguments)}
 	}
-	return nil, &NotRunningError{s.Name, "pid_file " + s.PIDFile}
+	return nil, &NotRunningError{Service: s.Name, By: "pid_file " + s.PIDFile}
 }
 
 // ofUnit is the topmost process of a systemd unit.

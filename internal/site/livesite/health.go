@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -56,7 +58,9 @@ func (s *Subject) Ask(ctx context.Context, service *target.Service) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return s.ready(service, h).Once(ctx)
+	ready := s.ready(service, h)
+	ready.Dial = s.hosts[service.Host].Dial
+	return ready.Once(ctx)
 }
 
 // ready is the question of a service's health.
@@ -80,10 +84,10 @@ func (s *Subject) ready(service *target.Service, h target.Health) process.Ready 
 func (s *Subject) AskSite(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, onePage)
 	defer cancel()
-	address := s.frontAddress()
-	status, err := process.Page(ctx, s.URL(), "tcp", address)
+	on, address := s.frontAddress()
+	status, err := process.PageOver(ctx, on.Dial, s.URL(), "tcp", address)
 	if rest, plain := strings.CutPrefix(s.URL(), "http://"); err == nil && plain && status == http.StatusBadRequest {
-		if tls, err := process.Page(ctx, "https://"+rest, "tcp", address); err == nil && tls != http.StatusBadRequest {
+		if tls, err := process.PageOver(ctx, on.Dial, "https://"+rest, "tcp", address); err == nil && tls != http.StatusBadRequest {
 			return &OverTLSError{"https://" + rest}
 		}
 	}
@@ -103,22 +107,27 @@ func (e *OverTLSError) Error() string {
 // Hints tells what to write.
 func (e *OverTLSError) Hints() []string { return []string{fmt.Sprintf("write url = %q", e.URL)} }
 
-// frontAddress is where the service that listens at the port of the site's URL can be
-// reached; "" if none of the services does.
-func (s *Subject) frontAddress() string {
+// frontAddress is the machine, and the address there, at which the service that listens at
+// the port of the site's URL can be reached; this machine and "" if none of the services
+// does. Of several, the web server is meant.
+func (s *Subject) frontAddress() (on host.Host, address string) {
+	on = s.hosts[""]
 	u, err := url.Parse(s.URL())
 	if err != nil {
-		return ""
+		return on, ""
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	web := false
 	for i := range s.options.File.Services {
-		if listen := s.options.File.Services[i].Listen; listen != "" {
-			if _, p, err := net.SplitHostPort(listen); err == nil && p == port {
-				return target.Reachable(listen)
-			}
+		service := &s.options.File.Services[i]
+		if _, p, err := net.SplitHostPort(service.Listen); err != nil || p != port || web {
+			continue
+		}
+		if web = service.Role == iikanji.RoleWeb; web || address == "" {
+			on, address = s.hosts[service.Host], target.Reachable(service.Listen)
 		}
 	}
-	return ""
+	return on, address
 }
 
 func (s *Subject) selectOne(ctx context.Context, service *target.Service) error {
@@ -127,7 +136,7 @@ func (s *Subject) selectOne(ctx context.Context, service *target.Service) error 
 		return err
 	}
 	login.Schema = ""
-	return process.SelectOne(ctx, login)
+	return process.SelectOneOn(ctx, s.hosts[service.Host], login)
 }
 
 // await asks until the service answers, its process ends or the time is over.

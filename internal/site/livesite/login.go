@@ -1,42 +1,19 @@
 package livesite
 
 import (
-	"database/sql"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/lang/settings"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
-
-// A loginHost is this machine with the accounts of the site's databases: a
-// connection without an account gets the one that the file names.
-type loginHost struct {
-	host.Local
-	subject *Subject
-}
-
-// SQL implements host.Host.
-func (h *loginHost) SQL(l host.Login) (*sql.DB, error) {
-	if l.User == "" {
-		for i := range h.subject.options.File.Services {
-			service := &h.subject.options.File.Services[i]
-			if service.Database.User == "" || (l.Socket == "" || l.Socket != service.Socket) && (l.Address == "" || l.Address != service.Listen) {
-				continue
-			}
-			own, err := h.subject.login(service)
-			if err != nil {
-				return nil, err
-			}
-			l.User, l.Password = own.User, own.Password
-		}
-	}
-	return h.Local.SQL(l)
-}
 
 // login is how iikanji reaches a database.
 func (s *Subject) login(service *target.Service) (host.Login, error) {
@@ -48,14 +25,14 @@ func (s *Subject) login(service *target.Service) (host.Login, error) {
 		return l, nil
 	}
 	var err error
-	if l.Password, err = s.secret(service.Database.Password); err != nil {
+	if l.Password, err = s.secret(s.hosts[service.Host], service.Database.Password); err != nil {
 		return l, fmt.Errorf("finding the password of service %s: %w", service.Name, err)
 	}
 	return l, nil
 }
 
-// secret reads a secret at the place that a reference names.
-func (s *Subject) secret(ref target.Ref) (string, error) {
+// secret reads a secret at the place that a reference names. Its files are on a machine.
+func (s *Subject) secret(on host.Host, ref target.Ref) (string, error) {
 	if name := ref.Env(); name != "" {
 		if v, ok := os.LookupEnv(name); ok {
 			return v, nil
@@ -66,12 +43,38 @@ func (s *Subject) secret(ref target.Ref) (string, error) {
 		return s.ofProcess(service, name, ref.InDSN())
 	}
 	if path, name := ref.File(); path != "" {
-		return ofFileLine(path, name)
+		on, err := s.withFile(on, path)
+		if err != nil {
+			return "", err
+		}
+		return ofFileLine(on, path, name)
 	}
-	if password, ok := discover.SourcePassword(s.host, ref.Source()); ok {
+	on, err := s.withFile(on, ref.Source())
+	if err != nil {
+		return "", err
+	}
+	if password, ok := discover.SourcePassword(on, ref.Source()); ok {
 		return password, nil
 	}
 	return "", fmt.Errorf("%s has no connection to a database with a password, or cannot be read", ref.Source())
+}
+
+// withFile is the machine with a file that has the password of a database: that of the
+// database, or that of an app, whose settings and source name the account.
+func (s *Subject) withFile(on host.Host, path string) (host.Host, error) {
+	_, err := on.Stat(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return on, err
+	}
+	for i := range s.options.File.Services {
+		service := &s.options.File.Services[i]
+		if there := s.hosts[service.Host]; service.Role == iikanji.RoleApp {
+			if _, err := there.Stat(path); err == nil {
+				return there, nil
+			}
+		}
+	}
+	return on, err
 }
 
 // ofProcess reads a variable of a service as it was found.
@@ -87,7 +90,7 @@ func (s *Subject) ofProcess(service, name string, inDSN bool) (string, error) {
 			return "", fmt.Errorf("service %s does not run", service)
 		}
 		var err error
-		if env, err = process.Env(s.host, p.PID); err != nil {
+		if env, err = process.Env(r.host, p.PID); err != nil {
 			return "", err
 		}
 	}
@@ -112,8 +115,8 @@ func passwordIn(value string, inDSN bool, where string) (string, error) {
 }
 
 // ofFileLine reads a line NAME=value of a file.
-func ofFileLine(path, name string) (string, error) {
-	b, err := os.ReadFile(path)
+func ofFileLine(on host.Host, path, name string) (string, error) {
+	b, err := on.Read(path)
 	if err != nil {
 		return "", err
 	}

@@ -66,7 +66,7 @@ func (s *Subject) comeBack(ctx context.Context, r *running, err error) error {
 // known how to start it. One that runs and does not answer is not started again: it may be
 // recovering its data.
 func (r *running) mayComeBack(err error) bool {
-	if m := r.Method(); m == target.ByParent || m == target.ByProcess && r.mayEnd() != nil {
+	if m := r.Method(); m == target.ByParent || r.far() && r.mayEnd() != nil || m == target.ByProcess && r.mayEnd() != nil {
 		return false
 	}
 	var slow *NotReadyError
@@ -87,7 +87,7 @@ func (s *Subject) noteOutage(r *running, err error) error {
 		failed = os.MkdirAll(filepath.Dir(path), 0o700)
 	}
 	if failed == nil {
-		failed = s.host.Write(path, append(b, '\n'), 0o600)
+		failed = host.Local{}.Write(path, append(b, '\n'), 0o600)
 	}
 	if failed != nil {
 		err = errors.Join(err, fmt.Errorf("keeping that service %s is down: %w", r.Name, failed))
@@ -104,11 +104,8 @@ func (s *Subject) forgetOutage(r *running) error {
 }
 
 // Outages are the services of a site that did not come back from a restart and do not run.
-func Outages(f *target.File, dir string) ([]*Outage, error) {
-	m, err := process.ReadMachine(host.Local{})
-	if err != nil {
-		return nil, err
-	}
+func Outages(hosts Hosts, f *target.File, dir string) ([]*Outage, error) {
+	machines, unread := hosts.Machines(f)
 	var out []*Outage
 	for i := range f.Services {
 		b, err := os.ReadFile(outageFile(dir, f.Services[i].Name))
@@ -122,18 +119,29 @@ func Outages(f *target.File, dir string) ([]*Outage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading which services are down: %w", err)
 		}
-		if _, err := Find(m, &f.Services[i]); err != nil {
+		if unread[f.Services[i].Host] != nil { // whether it runs is not known
+			continue
+		}
+		if _, err := Find(machines[f.Services[i].Host], &f.Services[i]); err != nil {
 			out = append(out, o)
 		}
 	}
 	return out, nil
 }
 
+// there says on which machine a line is to be typed, "" for this one.
+func (r *running) there() string {
+	if r.far() {
+		return "on " + r.Host + ": "
+	}
+	return ""
+}
+
 // command starts the service, as a line for a shell.
 func (r *running) command() string {
 	switch r.Method() {
 	case target.ByUnit:
-		return "systemctl start " + host.Quote(r.Unit)
+		return r.there() + "systemctl start " + host.Quote(r.Unit)
 	case target.ByCommand:
 		if r.Commands.Start != "" {
 			return r.Commands.Start
@@ -141,6 +149,9 @@ func (r *running) command() string {
 		return r.Commands.Restart
 	case target.ByParent:
 		return "its supervisor"
+	}
+	if r.far() {
+		return r.there() + "start it as the machine does"
 	}
 	spec := r.origin.Spec
 	words := []string{"cd", host.Quote(spec.Dir), "&&"}

@@ -181,7 +181,7 @@ func (s *Subject) keepOriginals(r *running, was originals, spec process.Spec, va
 			keep[name] = is
 		}
 	}
-	if err := s.host.Write(s.originalFile(r), []byte(asJSON(keep)+"\n"), 0o600); err != nil {
+	if err := s.hosts[""].Write(s.originalFile(r), []byte(asJSON(keep)+"\n"), 0o600); err != nil {
 		return fmt.Errorf("keeping how service %s was started: %w", r.Name, err)
 	}
 	return nil

@@ -19,11 +19,11 @@ import (
 // overridden is a subject with an app that was found with this specification.
 func overridden(t *testing.T, dir string, spec process.Spec) (*Subject, *running) {
 	t.Helper()
-	s := &Subject{options: Options{Dir: dir}, host: host.Local{}}
+	s := &Subject{options: Options{Dir: dir}, hosts: map[string]host.Host{"": host.Local{}}}
 	if err := os.MkdirAll(s.envFolder(), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	return s, &running{Service: &target.Service{Name: "app", Role: iikanji.RoleApp}, origin: &process.Origin{Spec: spec}}
+	return s, &running{host: host.Local{}, Service: &target.Service{Name: "app", Role: iikanji.RoleApp}, origin: &process.Origin{Spec: spec}}
 }
 
 // TestOriginals: a later process of iikanji finds the app with the variables and the
@@ -132,7 +132,7 @@ func TestRedisAgain(t *testing.T) {
 		t.Fatalf("no title: %+v, %v", p, err)
 	}
 	defer o.Close()
-	r := &running{Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, origin: o}
+	r := &running{host: host.Local{}, Service: &target.Service{Name: "sessions", Engine: iikanji.EngineRedis, Socket: socket}, origin: o}
 	r.askRedis(t.Context())
 	if len(o.Notes) > 0 || o.Way.Err != nil || filepath.Base(o.Spec.Path) != "redis-server" {
 		t.Fatalf("%+v", o)

@@ -3,7 +3,9 @@ package livesite
 import (
 	"context"
 	"fmt"
+	"os"
 
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -12,7 +14,9 @@ import (
 func (s *Subject) Prepare() func(ctx context.Context) error {
 	switch r := s.options.File.Bench.Reset; r.How {
 	case target.ResetCommand:
-		return func(ctx context.Context) error { return s.command(ctx, r.Command) }
+		return func(ctx context.Context) error {
+			return s.shell(ctx, s.hosts[""], host.Command{Env: os.Environ(), Dir: s.dir()}, r.Command)
+		}
 	case target.ResetSnapshot:
 		return s.resetAll
 	}

@@ -64,19 +64,22 @@ func (s *Subject) restartOnce(ctx context.Context, r *running) error {
 func (s *Subject) restart(ctx context.Context, r *running) error {
 	switch r.Method() {
 	case target.ByUnit:
-		return s.command(ctx, "systemctl restart "+host.Quote(r.Unit))
+		return s.command(ctx, r, "systemctl restart "+host.Quote(r.Unit))
 	case target.ByCommand:
 		if r.Commands.Restart != "" {
-			return s.command(ctx, r.Commands.Restart)
+			return s.command(ctx, r, r.Commands.Restart)
 		}
 		if r.process() != nil {
-			if err := s.command(ctx, r.Commands.Stop); err != nil {
+			if err := s.command(ctx, r, r.Commands.Stop); err != nil {
 				return err
 			}
 		}
-		return s.command(ctx, r.Commands.Start)
+		return s.command(ctx, r, r.Commands.Start)
 	case target.ByParent:
 		return s.byParent(ctx, r)
+	}
+	if r.far() {
+		return r.mayEnd()
 	}
 	return s.byProcess(ctx, r)
 }
@@ -115,7 +118,7 @@ func (r *running) start(held *process.Held, spec process.Spec) error {
 	if err != nil {
 		return err
 	}
-	p, err := process.ReadProcess(host.Local{}, child.PID)
+	p, err := process.ReadProcess(r.host, child.PID)
 	if err != nil { // a daemon's first process may have ended already
 		p = nil
 	}
@@ -129,11 +132,11 @@ func (r *running) start(held *process.Held, spec process.Spec) error {
 // had started have ended.
 func (s *Subject) bySignal(ctx context.Context, r *running, sig syscall.Signal) error {
 	p := r.process()
-	if p == nil || !p.Alive(s.host) {
-		return &NotRunningError{r.Name, "its process, which has ended"}
+	if p == nil || !p.Alive(r.host) {
+		return &NotRunningError{Service: r.Name, By: "its process, which has ended"}
 	}
-	old := process.Children(p.PID)
-	if err := s.host.Signal(p.PID, sig); err != nil {
+	old := process.ChildrenOn(r.host, p.PID)
+	if err := r.host.Signal(p.PID, sig); err != nil {
 		return err
 	}
 	return process.Await(ctx, serviceWait, serviceWait, nil, func(context.Context) error {
@@ -148,7 +151,7 @@ func (s *Subject) bySignal(ctx context.Context, r *running, sig syscall.Signal) 
 func (s *Subject) byParent(ctx context.Context, r *running) error {
 	old := r.process()
 	if e := r.endOf(syscall.SIGTERM); e != nil {
-		if err := endHere(ctx, *e); err != nil {
+		if err := r.end(ctx, *e); err != nil {
 			return err
 		}
 	}
@@ -163,10 +166,10 @@ func (s *Subject) byParent(ctx context.Context, r *running) error {
 	})
 }
 
-// endHere ends a process from this process.
-func endHere(ctx context.Context, e process.End) error {
+// end ends a process of the service from this process, or from the far end of its machine.
+func (r *running) end(ctx context.Context, e process.End) error {
 	done := make(chan error, 1)
-	go func() { done <- e.Do(context.WithoutCancel(ctx)) }()
+	go func() { done <- process.EndOn(context.WithoutCancel(ctx), r.host, e) }()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -188,11 +191,17 @@ func (e *CommandError) Error() string {
 	return fmt.Sprintf("the command %q ended with status %d: %s", e.Command, e.Status, e.Output)
 }
 
-// command runs a shell command of the file.
-func (s *Subject) command(ctx context.Context, text string, env ...string) error {
+// command runs a shell command of the file on the machine of a service.
+func (s *Subject) command(ctx context.Context, r *running, text string, env ...string) error {
+	return s.shell(ctx, r.host, host.Command{Env: r.environment(env...), Dir: s.folder(r)}, text)
+}
+
+// shell runs a shell command on a machine, in the folder and the environment of c.
+func (s *Subject) shell(ctx context.Context, on host.Host, c host.Command, text string) error {
 	ctx, cancel := context.WithTimeout(ctx, commandWait)
 	defer cancel()
-	res, err := s.host.Exec(ctx, host.Command{Path: "/bin/sh", Args: []string{"-c", text}, Env: append(os.Environ(), env...), Dir: s.dir()})
+	c.Path, c.Args = "/bin/sh", []string{"-c", text}
+	res, err := on.Exec(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -214,10 +223,10 @@ func firstLines(b []byte) string {
 
 // refind finds the process of a service again.
 func (s *Subject) refind(r *running) error {
-	if p := r.process(); p != nil && p.Alive(s.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
+	if p := r.process(); p != nil && p.Alive(r.host) && r.Listen == "" && r.Socket == "" && r.Unit == "" {
 		return r.isAgain(p) // a job: it is found by its process
 	}
-	m, err := process.ReadMachine(s.host)
+	m, err := process.ReadMachine(r.host)
 	if err != nil {
 		return err
 	}
@@ -236,14 +245,14 @@ func (s *Subject) refind(r *running) error {
 // service writes itself has the new id by now, because the service answers.
 func (s *Subject) writePID(r *running) error {
 	p := r.process()
-	if r.PIDFile == "" || p == nil || r.Method() != target.ByProcess {
+	if r.PIDFile == "" || p == nil || r.Method() != target.ByProcess || r.far() {
 		return nil
 	}
 	before := r.filed
 	r.filed = p.PID
-	siblings, _ := s.host.Glob(filepath.Join(filepath.Dir(r.PIDFile), "*.pid")) // the pattern is well formed
+	siblings, _ := r.host.Glob(filepath.Join(filepath.Dir(r.PIDFile), "*.pid")) // the pattern is well formed
 	for _, path := range append(siblings, r.PIDFile) {
-		b, err := s.host.Read(path)
+		b, err := r.host.Read(path)
 		if errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -256,7 +265,7 @@ func (s *Subject) writePID(r *running) error {
 			old != strconv.Itoa(before) && (path != r.PIDFile || writesItself) { // of another service
 			continue
 		}
-		if err := s.host.Write(path, []byte(strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)), 0o644); err != nil {
+		if err := r.host.Write(path, []byte(strings.Replace(string(b), old, strconv.Itoa(p.PID), 1)), 0o644); err != nil {
 			return fmt.Errorf("writing the process id of service %s: %w", r.Name, err)
 		}
 	}
@@ -291,8 +300,8 @@ func (s *Subject) kill(ctx context.Context, r *running) error {
 	if e == nil {
 		return nil
 	}
-	if r.Method() != target.ByProcess {
-		if err := endHere(ctx, *e); err != nil {
+	if r.Method() != target.ByProcess || r.far() {
+		if err := r.end(ctx, *e); err != nil {
 			return err
 		}
 		r.set(nil)

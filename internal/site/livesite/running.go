@@ -21,6 +21,7 @@ import (
 // was found at first. A restart starts it as it was found at first.
 type running struct {
 	*target.Service
+	host    host.Host       // the machine that it runs on
 	origin  *process.Origin // nil unless iikanji ends the process and starts it again
 	script  *process.Process
 	started *process.Spec // the last start by iikanji, of a process that it ended; nil for none
@@ -42,16 +43,20 @@ type running struct {
 // safes are scripts that start a database server again when it was killed.
 var safes = []string{"mysqld_safe", "mariadbd-safe", "safe_mysqld"}
 
-// found takes down how a service runs.
-func found(ctx context.Context, m *process.Machine, s *target.Service) (*running, error) {
+// found takes down how a service of a machine runs; unread is why the machine could not be
+// read.
+func found(ctx context.Context, m *process.Machine, s *target.Service, unread error) (*running, error) {
+	if unread != nil {
+		return nil, &NotRunningError{Service: s.Name, Err: unread}
+	}
 	if s.InFiles() {
-		return &running{Service: s}, nil
+		return &running{Service: s, host: m.Host}, nil
 	}
 	p, err := Find(m, s)
 	if err != nil {
 		return nil, err
 	}
-	r := &running{Service: s, proc: p, filed: p.PID}
+	r := &running{Service: s, host: m.Host, proc: p, filed: p.PID}
 	if parent := m.Processes[p.Parent]; parent != nil {
 		for _, name := range safes {
 			if strings.Contains(parent.Command(), name) {
@@ -59,7 +64,7 @@ func found(ctx context.Context, m *process.Machine, s *target.Service) (*running
 			}
 		}
 	}
-	if s.Method() != target.ByProcess {
+	if s.Method() != target.ByProcess || r.far() {
 		return r, nil
 	}
 	if r.origin, err = process.Found(p); err != nil {
@@ -83,7 +88,7 @@ func (r *running) askRedis(ctx context.Context) {
 	if r.Socket != "" {
 		network, address = "unix", r.Socket
 	}
-	program, args, err := facts.RedisStart(ctx, host.Local{}, network, address)
+	program, args, err := facts.RedisStart(ctx, r.host, network, address)
 	if err != nil {
 		o.Notes = append(o.Notes, fmt.Sprintf("it cannot be started again: %v", err))
 		return

@@ -4,16 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/lang/nginx"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/discover"
 )
 
@@ -83,7 +82,7 @@ func (s *Subject) timedLogs(ctx context.Context) ([]Sensor, error) {
 
 // timedLog plans the timed log of one nginx.
 func (s *Subject) timedLog(ctx context.Context, r *running) (*Sensor, error) {
-	conf, err := nginx.Load(r.Config, siteFiles{})
+	conf, err := nginx.Load(r.Config, r.host)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +101,11 @@ func (s *Subject) timedLog(ctx context.Context, r *running) (*Sensor, error) {
 	addLogs(conf, http[0], log, own)
 	var edits []change.Edit
 	for _, f := range conf.Changed() {
-		path, err := filepath.EvalSymlinks(f.Path) // a link is edited at its end
+		path, err := r.host.RealPath(f.Path) // a link is edited at its end
 		if err != nil {
 			return nil, err
 		}
-		if err := s.site.MayWrite("", path); err != nil {
+		if err := s.site.MayWrite(r.Host, path); err != nil {
 			return nil, fmt.Errorf("%w: add its folder to folders below [policy]", err)
 		}
 		edits = append(edits, change.Edit{Path: path, Old: []byte(f.Text), New: []byte(f.Root.String())})
@@ -121,7 +120,7 @@ func (s *Subject) timedLog(ctx context.Context, r *running) (*Sensor, error) {
 		return nil, err
 	}
 	c := &iikanji.Change{Kind: SensorKind, Target: r.Name, Says: "write a timed access log beside the site's own, for the observation", Risk: iikanji.RiskReload}
-	change.FromEdits(c, iikanji.Reload, edits...)
+	change.FromEdits(c, iikanji.Reload, change.OnHost(r.Host, edits...)...)
 	return &Sensor{Service: r.Name, Change: c, Log: log}, nil
 }
 
@@ -167,9 +166,9 @@ func (s *Subject) ownLog(ctx context.Context, r *running, conf *nginx.Config) (s
 	}
 	p := r.process()
 	if p == nil {
-		return "", &NotRunningError{r.Name, "its process, which has ended"}
+		return "", &NotRunningError{Service: r.Name, By: "its process, which has ended"}
 	}
-	_, access := discover.Compiled(ctx, s.host, p)
+	_, access := discover.Compiled(ctx, r.host, p)
 	return access, nil
 }
 
@@ -236,15 +235,6 @@ func inIncludes(conf *nginx.Config, b *nginx.Block, done map[*nginx.Block]bool) 
 	return false
 }
 
-// siteFiles are the files of this machine.
-type siteFiles struct{}
-
-// Read implements nginx.Files.
-func (siteFiles) Read(path string) ([]byte, error) { return os.ReadFile(path) }
-
-// Glob implements nginx.Files.
-func (siteFiles) Glob(pattern string) ([]string, error) { return filepath.Glob(pattern) }
-
 // Journal sets the history in which changes of logs are written down. Without
 // it, SensorsOn does nothing.
 func (s *Subject) Journal(h *history.History) { s.history = h }
@@ -302,15 +292,16 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 // createPrivate makes the file of a timed access log, which only its owner may read,
 // before nginx opens it. The owner is the account of nginx's master.
 func (s *Subject) createPrivate(service, path string) error {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|syscall.O_NOFOLLOW, 0o600)
-	if err != nil {
-		return fmt.Errorf("making the timed access log: %w", err)
+	r := s.services[service]
+	err := r.host.Remove(path) // of a run that was killed; it may be open to others
+	if err == nil {
+		err = r.host.Create(path, nil, 0o600)
 	}
-	err = f.Chmod(0o600)
-	if p := s.services[service].process(); p != nil && p.UID != os.Geteuid() {
-		err = errors.Join(err, f.Chown(p.UID, -1))
+	me, refused := r.host.Account()
+	if p := r.process(); err == nil && refused == nil && p != nil && p.UID != me.UID {
+		err = r.host.Chown(path, host.Owner{UID: p.UID, GID: me.GID})
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, refused); err != nil {
 		return fmt.Errorf("making the timed access log: %w", err)
 	}
 	return nil
@@ -341,18 +332,23 @@ func RevertSensors(ctx context.Context, h *history.History, x *change.Executor) 
 		undo := x.Revert(ctx, c.ID, "the observation is over")
 		if undo == nil {
 			done = append(done, c.ID)
-			undo = RemoveSensorLog(c)
+			undo = RemoveSensorLog(x.Hands, c)
 		}
 		err = errors.Join(err, undo)
 	}
 	return done, err
 }
 
-// RemoveSensorLog removes the file of a sensor after its change was reverted.
-func RemoveSensorLog(c *iikanji.Change) error {
+// RemoveSensorLog removes the file of a sensor, on its machine, after its change was
+// reverted.
+func RemoveSensorLog(hands change.Hands, c *iikanji.Change) error {
+	on, err := hostOf(hands, c)
+	if err != nil {
+		return fmt.Errorf("removing the log of the observation: %w", err)
+	}
 	for _, op := range c.Do {
 		if path, ok := slowFileOf(op); ok {
-			if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := on.Remove(path); err != nil {
 				return fmt.Errorf("removing the slow log of the observation: %w", err)
 			}
 			continue
@@ -362,10 +358,25 @@ func RemoveSensorLog(c *iikanji.Change) error {
 			if len(words) != 3 || words[0] != "access_log" || words[2] != timedFormat || !strings.HasPrefix(filepath.Base(words[1]), "iikanji-") {
 				continue
 			}
-			if err := os.Remove(words[1]); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := on.Remove(words[1]); err != nil {
 				return fmt.Errorf("removing the timed access log: %w", err)
 			}
 		}
 	}
 	return nil
+}
+
+// hostOf is the machine of a sensor's log.
+func hostOf(hands change.Hands, c *iikanji.Change) (host.Host, error) {
+	site, ok := hands.(*change.Site)
+	if !ok {
+		return host.Local{}, nil
+	}
+	name := site.Services[c.Target].Host
+	for _, op := range c.Do {
+		if op.Host != "" {
+			name = op.Host
+		}
+	}
+	return site.On(name)
 }

@@ -50,6 +50,9 @@ func (s *Subject) snapshots(ctx context.Context) ([]*snapshot, error) {
 		if (r.Method() != target.ByProcess || r.mayEnd() != nil) && n.method != target.MethodDump {
 			n.method = target.MethodDump // only a server that iikanji starts itself can be held for a copy
 		}
+		if r.far() {
+			return nil, fmt.Errorf("service %s: a snapshot of a database on another machine is not made: reset its data by a command", name)
+		}
 		if r.Database.Schema == "" {
 			return nil, fmt.Errorf("service %s: a snapshot needs database.schema", name)
 		}
@@ -323,7 +326,7 @@ func (n *snapshot) stoppedAlone(ctx context.Context, do func() error) error {
 	}
 	e := r.endOf(syscall.SIGTERM)
 	if e == nil {
-		return &NotRunningError{r.Name, "its process, which has ended"}
+		return &NotRunningError{Service: r.Name, By: "its process, which has ended"}
 	}
 	e.Steps[0].Wait = waitOf(r.Service)
 	held, err := process.Hold(ctx, e, spec, r.origin.Files)

@@ -14,7 +14,6 @@ import (
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
@@ -29,6 +28,8 @@ type Options struct {
 	// Ended is called when a service has ended that has no candidate on trial. Without
 	// it, the context of Use ends then.
 	Ended func(err error)
+	// Hosts are the machines of the file; nil where all services are on this one.
+	Hosts Hosts
 	// Partly opens a site of which services do not run, without these: an undo needs
 	// only those that its changes concern.
 	Partly bool
@@ -37,8 +38,8 @@ type Options struct {
 // A Subject is a site that runs already.
 type Subject struct {
 	options  Options
-	host     host.Host
-	names    []string // of the services, in the file's order
+	hosts    map[string]host.Host // by name; "" is this machine
+	names    []string             // of the services, in the file's order
 	services map[string]*running
 	site     *change.Site
 	dbs      []*sql.DB
@@ -61,14 +62,10 @@ var _ field.Subject = (*Subject)(nil)
 
 // Open finds every service of a site and wires it.
 func Open(ctx context.Context, o Options) (_ *Subject, err error) {
-	if far := o.File.Elsewhere(); len(far) > 0 {
-		return nil, fmt.Errorf("service %q is on machine %q: services on other machines are not supported yet", far[0].Name, far[0].Host)
-	}
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
 	s := &Subject{options: o, services: map[string]*running{}, deaths: &field.Deaths{}, logs: map[string]string{}}
-	s.host = &loginHost{subject: s}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -78,14 +75,12 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(o.Dir), 0o755), os.MkdirAll(o.Dir, 0o700)); err != nil {
 		return nil, fmt.Errorf("making the work folder: %w", err)
 	}
-	m, err := process.ReadMachine(host.Local{})
-	if err != nil {
-		return nil, err
-	}
+	s.connect()
+	machines, unread := Hosts(s.hosts).Machines(o.File)
 	var missing []error
 	for i := range o.File.Services {
 		service := &o.File.Services[i]
-		r, err := found(ctx, m, service)
+		r, err := found(ctx, machines[service.Host], service, unread[service.Host])
 		if down := (*NotRunningError)(nil); o.Partly && errors.As(err, &down) {
 			o.Progress(fmt.Sprintf("%v; changes of it cannot be undone until it runs", down))
 			continue
@@ -175,7 +170,7 @@ func (s *Subject) Deaths() *field.Deaths { return s.deaths }
 func (s *Subject) Groups() map[string][]int {
 	groups := map[string][]int{}
 	for name, r := range s.services {
-		if p := r.process(); p != nil && p.Alive(host.Local{}) {
+		if p := r.process(); p != nil && p.Alive(r.host) {
 			groups[name] = []int{p.PID}
 		}
 	}
@@ -198,6 +193,16 @@ func (s *Subject) Refresh(ctx context.Context, service string) error {
 		return err
 	}
 	return s.refreshKept(ctx, r)
+}
+
+// Front is the machine of that web server; this one for none.
+func (s *Subject) Front() host.Host {
+	for _, service := range s.Target().WithRole(iikanji.RoleWeb) {
+		if service.LogPath("access") != "" {
+			return s.hosts[service.Host]
+		}
+	}
+	return s.hosts[""]
 }
 
 // AccessLog is the access log of the web server at the site's URL, "" for none.

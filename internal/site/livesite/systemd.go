@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"os"
 	"slices"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // unitsFolder is where changes of units are.
@@ -15,7 +17,7 @@ const unitsFolder = "/etc/systemd/system"
 // wireSystemd adds the machine's service manager where systemd has booted the machine and
 // the policy allows its folder.
 func (s *Subject) wireSystemd() {
-	if _, err := s.host.Stat("/run/systemd/system"); err == nil && slices.Contains(s.options.File.Policy.Folders, unitsFolder) {
+	if _, err := s.hosts[""].Stat("/run/systemd/system"); err == nil && slices.Contains(s.options.File.Policy.Folders, unitsFolder) {
 		s.site.Services[change.Systemd] = change.Service{Reloads: true, Running: manager{s}}
 	}
 }
@@ -24,7 +26,7 @@ func (s *Subject) wireSystemd() {
 type manager struct{ s *Subject }
 
 func (m manager) Reload(ctx context.Context) error {
-	return m.s.command(ctx, "systemctl daemon-reload")
+	return m.s.shell(ctx, m.s.hosts[""], host.Command{Env: os.Environ(), Dir: "/"}, "systemctl daemon-reload")
 }
 func (m manager) Restart(ctx context.Context) error { return m.Reload(ctx) }
 func (manager) CheckConfig(context.Context, string) error {

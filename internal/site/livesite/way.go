@@ -2,6 +2,7 @@ package livesite
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,15 +31,25 @@ func (s *Subject) Way(service string) (string, error) {
 	case target.ByParent:
 		return "by its own supervisor, which starts it again when it ends", nil
 	}
-	if r.origin == nil || r.origin.Way.Err == nil {
-		return r.origin.Way.Says, nil
+	if err := r.mayEnd(); r.far() || r.origin.Way.Err != nil {
+		return "", err
 	}
-	return "", r.mayEnd()
+	return r.origin.Way.Says, nil
 }
+
+// errElsewhere is the reason why a process of another machine is not ended and started as it
+// was found: systemd is what starts it there.
+var errElsewhere = errors.New("on another machine a service is restarted by its unit or by commands only")
 
 // mayEnd returns an error, which wraps field.ErrNoRestart, for a process that could not be
 // started again once it has ended.
 func (r *running) mayEnd() error {
+	if r.far() {
+		if m := r.Method(); m == target.ByUnit || m == target.ByCommand {
+			return nil
+		}
+		return fmt.Errorf("service %s: %w: %w", r.Name, field.ErrNoRestart, errElsewhere)
+	}
 	switch w := r.origin.Way; {
 	case w.Err != nil:
 		return fmt.Errorf("service %s: %w: %w", r.Name, field.ErrNoRestart, w.Err)
@@ -57,7 +68,7 @@ func (s *Subject) testStart(ctx context.Context, r *running) error {
 		return r.mayEnd()
 	}
 	for _, path := range []string{spec.Path, spec.Dir} {
-		if _, err := s.host.Stat(path); err != nil {
+		if _, err := r.host.Stat(path); err != nil {
 			return fmt.Errorf("service %s: %w: %w", r.Name, field.ErrNoRestart, err)
 		}
 	}
@@ -66,7 +77,7 @@ func (s *Subject) testStart(ctx context.Context, r *running) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	res, err := s.host.Exec(ctx, host.Command{Path: spec.Path, Args: w.Test, Dir: spec.Dir,
+	res, err := r.host.Exec(ctx, host.Command{Path: spec.Path, Args: w.Test, Dir: spec.Dir,
 		Env: []string{"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/"}})
 	if err != nil {
 		return err

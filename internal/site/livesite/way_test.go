@@ -210,7 +210,7 @@ func TestRefusedStart(t *testing.T) {
 		t.Errorf("without its program: %v", err)
 	}
 	s.answers(t)
-	if out, err := Outages(s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 }
@@ -237,7 +237,7 @@ func TestComeBack(t *testing.T) {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
 	s.answers(t)
-	if out, err := Outages(s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 }
@@ -258,7 +258,7 @@ func TestOutage(t *testing.T) {
 	if starts, err := os.ReadFile(filepath.Join(s.dir, "starts")); err != nil || len(starts) != len("x\n")*(1+len(comebacks)) {
 		t.Errorf("starts %q, %v", starts, err)
 	}
-	out, err := Outages(s.subject.options.File, s.work)
+	out, err := Outages(nil, s.subject.options.File, s.work)
 	if err != nil || len(out) != 1 || out[0].Service != "nginx" || !strings.Contains(out[0].Hints()[0], "'-g' 'daemon off;'") && !strings.Contains(out[0].Hints()[0], "-g 'daemon off;'") {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -267,7 +267,7 @@ func TestOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.answers(t)
-	if out, err := Outages(s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 	if _, err := os.Stat(outageFile(s.work, "nginx")); !errors.Is(err, os.ErrNotExist) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // wire makes the site that kinds of change read and the executor changes.
@@ -17,7 +16,7 @@ func (s *Subject) wire(ctx context.Context) error {
 		return fmt.Errorf("making the work folder: %w", err)
 	}
 	f := s.options.File
-	s.site = &change.Site{Target: s.Target(), Hosts: map[string]host.Host{"": s.host}, Services: map[string]change.Service{},
+	s.site = &change.Site{Target: s.Target(), Hosts: s.hosts, Services: map[string]change.Service{},
 		Roots: append([]string{s.envFolder()}, f.Policy.Folders...)}
 	for _, name := range s.names {
 		r := s.services[name]
@@ -33,14 +32,14 @@ func (s *Subject) wire(ctx context.Context) error {
 
 func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, error) {
 	is := wired{s: s, r: r}
-	svc := change.Service{Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads}
+	svc := change.Service{Host: r.Host, Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads}
 	switch {
 	case r.Engine.MySQLFamily():
 		login, err := s.login(r.Service)
 		if err != nil {
 			return svc, err
 		}
-		if is.db, err = (host.Local{}).SQL(login); err != nil {
+		if is.db, err = r.host.SQL(login); err != nil {
 			return svc, err
 		}
 		s.dbs = append(s.dbs, is.db)
@@ -54,7 +53,7 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 		svc.Checks, svc.Reloads = true, true
 	case r.Role == iikanji.RoleApp:
 		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r), s.argsFile(r), r.env()
-		if svc.Builds = s.buildable(r.Service); svc.Builds {
+		if svc.Builds = s.buildable(r); svc.Builds {
 			svc.Source, svc.Package = r.App.Source, r.App.Package
 			if err := s.builds.start(r); err != nil {
 				return svc, err

@@ -36,8 +36,10 @@ type databaseWatch struct {
 	switched bool               // the slow log may be on already
 	list     *listWatch         // nil unless passive
 
-	growing       *growingLog  // nil where it is not watched
-	log           *lines.Input // as long as it was when the load ended
+	growing       *growingLog   // nil where it is not watched
+	to            int64         // of a log that is read on its machine: its length when the load ended
+	ahead         time.Duration // of its machine's clock
+	log           *lines.Input  // as long as it was when the load ended
 	before, after map[string]string
 	// logged are the counters right after the slow log was turned on: statements
 	// between before and logged are counted and may not be logged.
@@ -142,8 +144,34 @@ func (d *databaseWatch) openLog() {
 		return
 	}
 	var err error
-	d.log, err = openTail(d.host, d.slow.path, d.slow.from)
+	if host.WorkerOf(d.host) != nil {
+		d.to, err = size(d.host, d.slow.path)
+	} else {
+		d.log, err = openTail(d.host, d.slow.path, d.slow.from)
+	}
 	d.note(err)
+}
+
+// readThere reads the slow log on its machine.
+func (d *databaseWatch) readThere(ctx context.Context, ticks *tally.Window) (*iikanji.Profile, error) {
+	if d.slow == nil || d.to == 0 {
+		return nil, d.err
+	}
+	p, err := slowTask().On(ctx, d.host, orderOf(d.slow.path, d.slow.from, d.to, ticks, d.growing, d.ahead))
+	if err != nil {
+		return nil, err
+	}
+	unshift(&p, d.ahead)
+	return d.entries(&p, d.slow.path)
+}
+
+// entries is the profile of a log with entries.
+func (d *databaseWatch) entries(p *iikanji.Profile, path string) (*iikanji.Profile, error) {
+	if p.Intake.Lines+p.Intake.Bad == 0 { // only the header of a server start
+		return nil, fmt.Errorf("reading %s: the log has no entry", path)
+	}
+	p.Target = d.service.Name
+	return p, nil
 }
 
 // status are the growths of the server's counters over the load.
@@ -198,6 +226,9 @@ func (d *databaseWatch) estimated(slow *iikanji.Profile, s Sensor, c counters) (
 
 // readSlow reads the slow log, which contains the load phase only.
 func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iikanji.Profile, error) {
+	if host.WorkerOf(d.host) != nil {
+		return d.readThere(ctx, ticks)
+	}
 	if d.log == nil {
 		return nil, d.err
 	}
@@ -205,11 +236,7 @@ func (d *databaseWatch) readSlow(ctx context.Context, ticks *tally.Window) (*iik
 	if err != nil {
 		return nil, err
 	}
-	if p.Intake.Lines+p.Intake.Bad == 0 { // only the header of a server start
-		return nil, fmt.Errorf("reading %s: the log has no entry", d.log.Name)
-	}
-	p.Target = d.service.Name
-	return p, nil
+	return d.entries(p, d.log.Name)
 }
 
 // close puts the server's settings back and closes what is open.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -33,7 +34,7 @@ const (
 // may stop at any moment.
 const diskLeast = 512 << 20
 
-// A Guard watches the environment of a run on this machine. It reads the machine's
+// A Guard watches the environment of a run on this machine, and on the site's others. It reads the machine's
 // counters when the load begins and when it ends, and reports which services used
 // the CPU in between and what else the machine did. Set the first group of fields
 // before the run; the other fields are results.
@@ -44,6 +45,10 @@ type Guard struct {
 	// Groups returns the root processes of each service at this moment; nil if no
 	// service runs on this machine. It is called from other goroutines.
 	Groups func() map[string][]int
+	// Others are the other machines of the site, and HostOf the name of the machine of a
+	// service; nil where all services are on this one.
+	Others []host.Host
+	HostOf func(service string) string
 	// Unseen: the site runs on this machine, as processes that are not known. They count
 	// as other programs.
 	Unseen bool
@@ -59,6 +64,7 @@ type Guard struct {
 	// Err is the reason why the counters could not be read.
 	Err error
 
+	far       []*farGuard
 	from      *hoststat.Reading
 	recorder  *hoststat.Recorder
 	unsampled error
@@ -70,9 +76,35 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if p != scenario.Load {
 		return
 	}
-	if !begins {
+	if begins {
+		g.far = nil
+		for _, h := range g.Others {
+			g.far = append(g.far, &farGuard{h: h})
+		}
+		g.everywhere(func(f *farGuard) { f.meet(g.Now) })
+	} else {
 		g.Stop()
 	}
+	var others sync.WaitGroup
+	others.Go(func() {
+		g.everywhere(func(f *farGuard) {
+			groups := func() map[string][]int { return g.groupsOn(f.h.Name()) }
+			if begins {
+				f.begin(g.Now, g.Every, groups)
+			} else {
+				f.end(g.Now, groups)
+			}
+		})
+	})
+	g.here(begins)
+	others.Wait()
+	if !begins {
+		g.everywhere(func(f *farGuard) { f.part(g.Now) })
+	}
+}
+
+// here reads this machine at the begin or the end of the load.
+func (g *Guard) here(begins bool) {
 	r, err := hoststat.Take(g.host(), g.Now(), g.groups())
 	if err != nil {
 		g.Err = fmt.Errorf("the CPU use of the services is unknown: %w", err)
@@ -95,14 +127,20 @@ func (g *Guard) host() host.Host {
 	return g.Host
 }
 
-// groups are the services and the generator. Where the services descend from this
-// process, each process belongs to the nearest root above it.
+// groups are this machine's services and the generator. Where the services descend from
+// this process, each process belongs to the nearest root above it.
 func (g *Guard) groups() map[string][]int {
-	all := map[string][]int{Generator: {os.Getpid()}}
-	if g.Groups != nil {
-		maps.Copy(all, g.Groups())
-	}
+	all := g.groupsOn("")
+	all[Generator] = []int{os.Getpid()}
 	return all
+}
+
+// servicesIn are groups as services, by name.
+func servicesIn(groups map[string][]int) (services []hoststat.Service) {
+	for _, name := range slices.Sorted(maps.Keys(groups)) {
+		services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
+	}
+	return services
 }
 
 // sample begins to sample the machine, if Every is set.
@@ -111,13 +149,7 @@ func (g *Guard) sample() {
 		return
 	}
 	var err error
-	g.recorder, err = hoststat.Record(g.host(), g.Now, g.Every, func() (services []hoststat.Service) {
-		groups := g.groups()
-		for _, name := range slices.Sorted(maps.Keys(groups)) {
-			services = append(services, hoststat.Service{Name: name, PIDs: groups[name]})
-		}
-		return services
-	})
+	g.recorder, err = hoststat.Record(g.host(), g.Now, g.Every, func() []hoststat.Service { return servicesIn(g.groups()) })
 	if err != nil {
 		g.unsampled = fmt.Errorf("the host could not be sampled: %w", err)
 	}
@@ -126,6 +158,7 @@ func (g *Guard) sample() {
 // Stop ends the sampling. The end of the load does so too; call Stop for a run that
 // was broken off. It may be called twice.
 func (g *Guard) Stop() {
+	g.everywhere((*farGuard).stop)
 	if g.recorder == nil {
 		return
 	}
@@ -147,12 +180,25 @@ func (g *Guard) measure(r *hoststat.Reading) {
 	}
 }
 
-// Mark adds the results to a run that is one of many.
-func (g *Guard) Mark(run *iikanji.Run) {
+// Results adds what was measured to a run.
+func (g *Guard) Results(run *iikanji.Run) {
 	if g.Usage != nil { // the engine measures only itself
 		run.Usage = g.Usage
 	}
 	run.Environment = g.Environment
+	for _, f := range g.far {
+		run.Usage, run.Hosts = append(run.Usage, f.usage...), append(run.Hosts, f.is)
+	}
+}
+
+// Mark adds the results to a run that is one of many.
+func (g *Guard) Mark(run *iikanji.Run) {
+	g.Results(run)
+	for _, f := range g.far {
+		for _, err := range f.errs {
+			run.Warnings = append(run.Warnings, err.Error())
+		}
+	}
 	if g.Err != nil {
 		run.Warnings = append(run.Warnings, g.Err.Error())
 	}
@@ -171,6 +217,9 @@ func (g *Guard) Doubts() (says []string) {
 		if err != nil {
 			says = append(says, err.Error())
 		}
+	}
+	for _, f := range g.far {
+		says = append(says, f.doubts()...)
 	}
 	e := g.Environment
 	if e == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/logs/errorlog"
@@ -18,8 +19,9 @@ type logWatch struct {
 	service, kind, path string
 	form                errorlog.Form
 	from, to            int64
-	in                  *lines.Input // nil when nothing was written
-	err                 error        // the first
+	in                  *lines.Input  // nil when nothing was written, or when it is read on its machine
+	ahead               time.Duration // of its machine's clock
+	err                 error         // the first
 }
 
 // logWatches are the error logs and outputs of a target's services.
@@ -62,6 +64,9 @@ func (w *logWatch) end() {
 		w.fail(err)
 		return
 	}
+	if host.WorkerOf(w.host) != nil {
+		return
+	}
 	if w.in, err = openLog(w.host, w.path); err != nil {
 		w.fail(err)
 		return
@@ -73,6 +78,13 @@ func (w *logWatch) end() {
 func (w *logWatch) read(ctx context.Context) (*iikanji.Profile, error) {
 	if w.err != nil {
 		return nil, w.err
+	}
+	if host.WorkerOf(w.host) != nil && w.to > w.from {
+		order := readOrder{Path: w.path, From: w.from, To: w.to, Form: w.form, Target: w.service}
+		p, err := errorTask().On(ctx, w.host, order)
+		w.fail(err)
+		unshift(&p, w.ahead)
+		return &p, w.err
 	}
 	if w.in == nil {
 		return &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Errors, Target: w.service}, nil

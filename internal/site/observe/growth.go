@@ -20,12 +20,14 @@ const (
 	maxTicks = 1500
 )
 
-// A growthWatch notes how logs of this machine grow during the load. Timestamps
+// A growthWatch notes how logs grow during the load: those of this machine, and through
+// their far ends those of others. Timestamps
 // in logs are mostly whole seconds, which are too coarse to find the route that
 // sends a statement.
 // Its clock is the one that the services write into their logs.
 type growthWatch struct {
 	logs         []*growingLog
+	far          []*farLooks
 	began, ended time.Time
 	stop         chan struct{}
 	done         sync.WaitGroup
@@ -36,12 +38,19 @@ type growingLog struct {
 	host   host.Host
 	path   string
 	growth lines.Growth
+	err    error // of a log of another machine whose looks did not arrive
 }
 
-// watch adds a log. A log of another host is not watched: each look would be a
-// round trip.
+// watch adds a log. A log of a host without a far end is not watched: each look would be
+// a round trip.
 func (w *growthWatch) watch(h host.Host, path string) *growingLog {
-	if h.Name() != "" || path == "" {
+	if path == "" {
+		return nil
+	}
+	if host.WorkerOf(h) != nil {
+		return w.watchThere(h, path)
+	}
+	if h.Name() != "" {
 		return nil
 	}
 	l := &growingLog{host: h, path: path}
@@ -49,7 +58,22 @@ func (w *growthWatch) watch(h host.Host, path string) *growingLog {
 	return l
 }
 
+// watchThere adds a log of another machine.
+func (w *growthWatch) watchThere(h host.Host, path string) *growingLog {
+	for _, f := range w.far {
+		if f.h.Name() == h.Name() {
+			return f.add(path)
+		}
+	}
+	f := &farLooks{h: h}
+	w.far = append(w.far, f)
+	return f.add(path)
+}
+
 func (w *growthWatch) begin() {
+	for _, f := range w.far {
+		f.begin()
+	}
 	stop := make(chan struct{})
 	w.began = time.Now()
 	w.stop = stop
@@ -77,7 +101,12 @@ func (w *growthWatch) end() {
 	w.ended = time.Now()
 	close(w.stop)
 	w.stop = nil
+	var others sync.WaitGroup
+	for _, f := range w.far {
+		others.Go(f.finish)
+	}
 	w.done.Wait()
+	others.Wait()
 	for _, l := range w.logs {
 		l.look()
 	}

@@ -1,8 +1,7 @@
 package observe
 
 import (
-	"bytes"
-	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
@@ -194,31 +194,40 @@ func (ob *Observation) findLogs(dir string) {
 // compresses them to about a tenth.
 const mostSlowLog = 128 << 20
 
+// mostFetched is how many bytes of compressed logs of other machines are kept of one run.
+const mostFetched = 60 << 20
+
+// packLog is a slow log as gzip. That of another machine comes compressed.
+func packLog(ob *Observation, l slowLog) ([]byte, error) {
+	if host.WorkerOf(l.host) != nil {
+		if ob.fetched >= mostFetched {
+			return nil, fs.ErrNotExist
+		}
+		b, err := rawTask().On(context.Background(), l.host, rawOrder{l.path, mostFetched - ob.fetched})
+		ob.fetched += len(b)
+		return b, err
+	}
+	f, err := l.host.Open(l.path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return packed(io.LimitReader(f, mostSlowLog), 0)
+}
+
 // keepSlowLog saves a compressed copy of the log in the run's folder, and makes the
 // examples of the profile refer to it, because the next observation overwrites the
 // log. Lines keep their numbers. Of a very long log only the beginning is kept.
 func keepSlowLog(h *history.History, ob *Observation, l slowLog) error {
-	f, err := l.host.Open(l.path)
+	packed, err := packLog(ob, l)
 	if errors.Is(err, fs.ErrNotExist) { // its sensor is red then
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the slow log: %w", err)
 	}
-	defer f.Close()
-	var b bytes.Buffer
-	w, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
-	if err == nil {
-		_, err = io.Copy(w, io.LimitReader(f, mostSlowLog))
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		return fmt.Errorf("keeping the slow log: %w", err)
-	}
 	name := ob.fileFor(slowLogFile, iikanji.Slow, l.service)
-	if err := h.SaveFile(ob.Run.ID, name, b.Bytes()); err != nil {
+	if err := h.SaveFile(ob.Run.ID, name, packed); err != nil {
 		return err
 	}
 	if l.growing != nil {

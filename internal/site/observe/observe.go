@@ -55,6 +55,7 @@ type Observation struct {
 	Hosts   []HostSamples     // of the other hosts of the target
 
 	slowLogs []slowLog // that the Slow profiles were read from
+	fetched  int       // bytes of them that came from other machines
 }
 
 // HostSamples are the samples of one host.
@@ -93,6 +94,7 @@ type Observer struct {
 	hosts     []*hostWatch
 	caches    []*cacheWatch
 	growth    growthWatch
+	network   *networkWatch
 
 	samples      string         // folder of the load generator's samples, "" for none
 	clients      facts.Clients  // of the run, to ask again as them
@@ -116,6 +118,7 @@ func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
 	for _, h := range w.hosts() {
 		o.hosts = append(o.hosts, &hostWatch{h: h})
 	}
+	o.network = newNetworkWatch(o.hosts)
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, o.Close())
@@ -196,6 +199,7 @@ func (o *Observer) begin(ctx context.Context) {
 		d.note(d.slow.on(ctx))
 		d.logging(ctx)
 	}
+	o.network.begin(o.w.Now())
 	o.began = o.w.Now()
 	o.growth.begin()
 }
@@ -226,7 +230,7 @@ func (o *Observer) end(ctx context.Context) {
 	for _, c := range o.caches {
 		c.end(ctx)
 	}
-	o.seen = o.processes(ctx)
+	o.seen = append(o.network.end(o.w.Now(), o.w), o.processes(ctx)...)
 	for _, d := range o.databases {
 		o.seen = append(o.seen, d.locks.end(ctx)...)
 	}
@@ -251,6 +255,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 	}
 	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Seen: o.seen}
 	wall := o.ended.Sub(o.began)
+	o.setClocks(run)
 	access, sensors := o.readAccess(ctx, run)
 	slow, more := o.readStatements(ctx, ob, wall)
 	var profiles []*iikanji.Profile
@@ -258,6 +263,7 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 		profiles = append(profiles, a.routes)
 	}
 	hosts, others := o.readHosts(ob, wall)
+	others = append(others, o.clockSensors(run)...)
 	for _, p := range slices.Concat(profiles, slow, hosts) {
 		if p != nil && len(p.Rows) > 0 {
 			ob.Profiles = append(ob.Profiles, *p)
@@ -283,6 +289,9 @@ func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, 
 // readHosts sums up the samples of all hosts.
 func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*iikanji.Profile, sensors []Sensor) {
 	for _, w := range o.hosts {
+		if h, ok := ob.Run.Host(w.h.Name()); ok {
+			w.samples = shiftedSamples(w.samples, h.Clock)
+		}
 		p := hostProfile(w.samples)
 		p.Target = w.name()
 		profiles = append(profiles, p)

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"strings"
@@ -47,11 +48,12 @@ func ownSlowLog(ctx context.Context, db *sql.DB) (*slowSwitch, error) {
 	return &slowSwitch{path: file, own: true}, nil
 }
 
-// A tailFile is the end of a file, from a byte on.
+// A tailFile is a part of a file, from a byte on: to another byte, or to its end if that is
+// 0.
 type tailFile struct {
 	host.File
-	from int64
-	at   int64
+	from, to int64
+	at       int64
 }
 
 // openTail opens a log of a host from a byte on, as long as it is now.
@@ -67,7 +69,16 @@ func openTail(h host.Host, path string, from int64) (*lines.Input, error) {
 }
 
 // ReadAt implements io.ReaderAt.
-func (t *tailFile) ReadAt(b []byte, off int64) (int, error) { return t.File.ReadAt(b, t.from+off) }
+func (t *tailFile) ReadAt(b []byte, off int64) (int, error) {
+	if left := t.to - t.from - off; t.to > 0 && left < int64(len(b)) {
+		n, err := t.File.ReadAt(b[:max(left, 0)], t.from+off)
+		if err == nil {
+			err = io.EOF
+		}
+		return n, err
+	}
+	return t.File.ReadAt(b, t.from+off)
+}
 
 // Read implements io.Reader.
 func (t *tailFile) Read(b []byte) (int, error) {
@@ -83,10 +94,14 @@ func (t *tailFile) Stat() (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() < t.from {
+	if info.Size() < max(t.from, t.to) {
 		return nil, fmt.Errorf("%s became shorter", info.Name())
 	}
-	return tailInfo{info, info.Size() - t.from}, nil
+	end := info.Size()
+	if t.to > 0 {
+		end = t.to
+	}
+	return tailInfo{info, end - t.from}, nil
 }
 
 type tailInfo struct {

@@ -36,9 +36,11 @@ type webWatch struct {
 
 	before  int64 // length of the log before the run
 	from    int64
-	growing *growingLog  // nil where it is not watched
-	log     *lines.Input // as long as it was when the load ended
-	err     error        // the first of the access log's sensor
+	to      int64         // of a log that is read on its machine: its length when the load ended
+	ahead   time.Duration // of its machine's clock
+	growing *growingLog   // nil where it is not watched
+	log     *lines.Input  // as long as it was when the load ended
+	err     error         // the first of the access log's sensor
 }
 
 // webWatches are the web servers of a target that have an access log.
@@ -128,12 +130,22 @@ func (w *webWatch) mark() {
 func (w *webWatch) end(ctx context.Context) {
 	w.note(w.flush.flush(ctx))
 	var err error
-	w.log, err = openLog(w.host, w.path)
+	if w.there() {
+		w.to, err = size(w.host, w.path)
+	} else {
+		w.log, err = openLog(w.host, w.path)
+	}
 	w.note(err)
 }
 
+// there reports whether the log is read on its machine.
+func (w *webWatch) there() bool { return host.WorkerOf(w.host) != nil }
+
 // written is how many bytes the log grew by during the load.
 func (w *webWatch) written() int64 {
+	if w.there() {
+		return w.to - w.from
+	}
 	if w.log == nil {
 		return 0
 	}
@@ -158,21 +170,22 @@ type statusRead struct {
 // read reads the lines that were written during the load, once.
 func (w *webWatch) read(ctx context.Context, ticks *tally.Window, routes []accesslog.Pattern) (*accessRead, error) {
 	out := &accessRead{}
-	if w.log == nil {
+	switch {
+	case w.there() && w.err != nil:
 		return out, w.err
-	}
-	if err := w.log.SeekTo(w.from); err != nil {
-		return out, err
+	case w.there():
+	case w.log == nil:
+		return out, w.err
+	default:
+		if err := w.log.SeekTo(w.from); err != nil {
+			return out, err
+		}
 	}
 	if w.several && w.written() == 0 && w.err == nil { // the others served everything
 		out.routes = &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Access, Target: w.service.Name}
 		return out, nil
 	}
-	ways, err := accessWays(ticks, routes)
-	if err != nil {
-		return out, err
-	}
-	results, err := accesslog.ReadAll(ctx, []*lines.Input{w.log}, ways)
+	results, err := w.count(ctx, ticks, routes)
 	if err != nil {
 		return out, err
 	}
@@ -185,6 +198,27 @@ func (w *webWatch) read(ctx context.Context, ticks *tally.Window, routes []acces
 		out.byStatus = append(out.byStatus, statusRead{status, results[3+i]})
 	}
 	return out, nil
+}
+
+// count counts the lines in every way, on the machine of the log.
+func (w *webWatch) count(ctx context.Context, ticks *tally.Window, routes []accesslog.Pattern) ([]accesslog.Result, error) {
+	if w.there() {
+		order := orderOf(w.path, w.from, w.to, ticks, w.growing, w.ahead)
+		for _, p := range routes {
+			order.Routes = append(order.Routes, p.Text())
+		}
+		read, err := accessTask().On(ctx, w.host, order)
+		var results []accesslog.Result
+		for _, r := range read {
+			results = append(results, r.result(w.ahead))
+		}
+		return results, err
+	}
+	ways, err := accessWays(ticks, routes)
+	if err != nil {
+		return nil, err
+	}
+	return accesslog.ReadAll(ctx, []*lines.Input{w.log}, ways)
 }
 
 // notRefused is the condition on answers that are no refusal of the client.

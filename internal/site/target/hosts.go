@@ -141,6 +141,29 @@ func (f *File) FoldersOn(name string) []string {
 	return out
 }
 
+// LogFoldersOn are the folders of a machine in which its services write logs: an observation
+// writes logs of its own beside them, and removes them.
+func (f *File) LogFoldersOn(name string) []string {
+	var out []string
+	add := func(path string) {
+		if dir := filepath.Dir(path); path != "" && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	for i := range f.Services {
+		s := &f.Services[i]
+		if s.Host != name {
+			continue
+		}
+		add(s.Logs.Access)
+		add(s.Logs.Slow)
+		if s.Role == iikanji.RoleWeb {
+			add(s.Logs.Error)
+		}
+	}
+	return out
+}
+
 // Elsewhere are the services that run on another machine than this one.
 func (f *File) Elsewhere() []*Service {
 	var out []*Service
