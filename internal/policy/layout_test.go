@@ -146,10 +146,22 @@ var layout = map[string][]string{
 	"internal/day/work/difference":             {"words", "internal/day/work/state", "internal/lang/nginx", "internal/lang/sqlschema", "internal/lang/sqltext"},                                // pure: states by meaning
 	"internal/day/work/ledger":                 {"words", "internal/day/work/state", "internal/day/work/store", "internal/day/work/difference", "internal/show/redact", "internal/show/plain"}, // one commit for each run
 	"internal/day/work":                        {"words", "internal/change", "internal/change/ddl", "internal/change/history", "internal/day/work/state", "internal/day/work/store", "internal/day/work/snapshot", "internal/day/work/difference", "internal/day/work/comparison", "internal/machine/host", "internal/logs/accesslog", "internal/logs/lines", "internal/proof/judge", "internal/proof/stats", "internal/show/report"},
-	"internal/day/work/comparison":             {"words", "internal/proof/stats"},                      // pure: what single runs show
-	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"}, // CPU profiles of Go apps
-	"internal/policy":                          {},                                                     // tests of the repository; nothing imports it
-	"internal/policy/tier":                     {},                                                     // in which tier of the check a test runs
+	"internal/day/work/comparison":             {"words", "internal/proof/stats"},                                                                                                                                                      // pure: what single runs show
+	"internal/site/goprofile":                  {"words", "internal/lang/goapp", "internal/site/fact"},                                                                                                                                 // CPU profiles of Go apps
+	"internal/portal":                          {},                                                                                                                                                                                     // how the rooms of the portal call each other
+	"internal/portal/contest":                  {},                                                                                                                                                                                     // pure: the contest file and its clock
+	"internal/portal/board":                    {"words", "internal/portal/contest"},                                                                                                                                                   // pure: ranks, and who sees what
+	"internal/portal/queue":                    {"internal/portal/contest"},                                                                                                                                                            // pure: which job is next
+	"internal/portal/judging":                  {"words", "internal/portal/board", "internal/portal/contest"},                                                                                                                          // pure: the final judging
+	"internal/portal/api":                      {"words", "internal/portal/board", "internal/portal/contest", "internal/portal/queue"},                                                                                                 // what a portal answers
+	"internal/portal/store":                    {},                                                                                                                                                                                     // SQL on three engines
+	"internal/portal/carry":                    {},                                                                                                                                                                                     // streams and keys that may be lost
+	"internal/portal/lead":                     {"words", "internal/portal/api", "internal/portal/board", "internal/portal/carry", "internal/portal/contest", "internal/portal/queue", "internal/portal/store", "internal/show/plain"}, // jobs, leases, results
+	"internal/portal/sim":                      {"words", "internal/portal/api", "internal/portal/board", "internal/portal/carry", "internal/portal/lead", "internal/portal/store"},                                                    // a contest on a clock that jumps
+	"internal/portal/worker":                   {"words", "internal/load/loader", "internal/machine/process", "internal/portal/api", "internal/show/progress", "internal/site/target"},                                                 // runs jobs
+	"internal/portal/api/apitest":              {"words", "internal/portal/api", "internal/portal/board", "internal/portal/contest", "internal/portal/queue"},                                                                          // a portal in memory, for tests of pages
+	"internal/policy":                          {},                                                                                                                                                                                     // tests of the repository; nothing imports it
+	"internal/policy/tier":                     {},                                                                                                                                                                                     // in which tier of the check a test runs
 }
 
 // A pkg is a package of this module, by its import path, and what it imports.
@@ -250,7 +262,9 @@ func TestLayout(t *testing.T) {
 			t.Error(b)
 		}
 		for _, imp := range slices.Concat(p.TestImports, p.XTestImports) {
-			if to := packageName(imp); strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "internal/portal") {
+			to := packageName(imp)
+			inPortal := strings.HasPrefix(packageName(p.ImportPath), "internal/portal/") || strings.HasPrefix(packageName(p.ImportPath), "cmd/")
+			if strings.HasPrefix(to, "cmd/") || strings.HasPrefix(to, "internal/portal/") && !inPortal {
 				t.Errorf("tests of %s may not import %s", packageName(p.ImportPath), to)
 			}
 		}

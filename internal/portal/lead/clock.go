@@ -1,0 +1,204 @@
+package lead
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/portal/contest"
+	"github.com/iikanji/iikanji/internal/portal/store"
+)
+
+// notFound is api.ErrNotFound for a row that is not there.
+func notFound(err error) error {
+	if errors.Is(err, store.ErrNone) {
+		return api.ErrNotFound
+	}
+	return err
+}
+
+// refused is a refusal by the state of the contest.
+func refused(code, format string, args ...any) error {
+	return &api.RefusedError{Code: code, Text: fmt.Sprintf(format, args...)}
+}
+
+// clockOf is the clock of a round after its acts.
+func clockOf(tx *store.Tx, r *Round) (*contest.Clock, error) {
+	clock := contest.NewClock(r.Round)
+	err := tx.Each("SELECT team, began FROM windows WHERE round = ?", []any{r.ID}, func(scan func(...any) error) error {
+		team, began := "", time.Time{}
+		if err := scan(&team, &began); err != nil {
+			return err
+		}
+		clock.Windows[team] = began
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = tx.Each("SELECT body FROM acts WHERE round = ? ORDER BY number", []any{r.ID}, func(scan func(...any) error) error {
+		body, act := "", contest.Act{}
+		if err := scan(&body); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(body), &act); err != nil {
+			return fmt.Errorf("reading an act on a clock: %w", err)
+		}
+		return clock.Apply(act)
+	})
+	return clock, err
+}
+
+// AddContest keeps a contest. Its rounds begin as drafts; open rounds and those of a local
+// contest are ready at once.
+func (c *Core) AddContest(ctx context.Context, file []byte, path string) (*contest.Contest, error) {
+	parsed, err := contest.Parse(path, file)
+	if err != nil {
+		return nil, err
+	}
+	now := c.Now()
+	return parsed, c.store.Write(ctx, "contest", func(tx *store.Tx) error {
+		// A parser of the stored text has no path: the id goes with it.
+		text := string(file)
+		if _, err := contest.Parse(parsed.ID+".toml", file); err != nil {
+			return err
+		}
+		n := int64(0)
+		if err := tx.Row("SELECT COUNT(*) FROM contests WHERE id = ?", []any{parsed.ID}, &n); err != nil {
+			return err
+		}
+		if n > 0 {
+			return refused("exists", "there is a contest %s already", parsed.ID)
+		}
+		if _, err := tx.Exec("INSERT INTO contests (id, file, digest, created) VALUES (?, ?, ?, ?)", parsed.ID, text, parsed.Digest, now); err != nil {
+			return err
+		}
+		for i := range parsed.Rounds {
+			r := &parsed.Rounds[i]
+			state := contest.Draft
+			if parsed.Local || r.Kind == contest.Open {
+				state = contest.Ready
+			}
+			if _, err := tx.Exec("INSERT INTO rounds (id, contest, state, version, last_event, relayed, published) VALUES (?, ?, ?, 1, 0, 0, 0)", RoundID(parsed.ID, r.ID), parsed.ID, string(state)); err != nil {
+				return err
+			}
+		}
+		return c.audit(tx, "", "contest new", parsed.ID)
+	})
+}
+
+// Act makes an act on a round's clock.
+func (c *Core) Act(ctx context.Context, who, round string, act contest.Act) error {
+	act.At, act.Who = c.Now(), who
+	err := c.store.Write(ctx, "act", func(tx *store.Tx) error {
+		r, err := c.round(tx, round)
+		if err != nil {
+			return err
+		}
+		clock, err := clockOf(tx, r) // one of its own: a kept one is not changed
+		if err != nil {
+			return err
+		}
+		if err := clock.Apply(act); err != nil {
+			return refused("clock", "%s", err)
+		}
+		body, err := json.Marshal(act)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Exec("INSERT INTO acts (round, number, body) SELECT ?, COALESCE(MAX(number), 0) + 1, ? FROM acts WHERE round = ?", round, string(body), round); err != nil {
+			return err
+		}
+		if err := changed(tx, r, r.State); err != nil {
+			return err
+		}
+		if err := c.audit(tx, who, "clock "+string(act.Kind), string(body)); err != nil {
+			return err
+		}
+		return c.event(tx, Event{Round: round, Kind: KindClock, Team: act.Team, Body: body})
+	})
+	c.Wake()
+	return err
+}
+
+// Begin begins a team's window.
+func (c *Core) Begin(ctx context.Context, round, team string) error {
+	return c.store.Write(ctx, "window", func(tx *store.Tx) error {
+		r, err := c.round(tx, round)
+		if err != nil {
+			return err
+		}
+		clock, err := clockOf(tx, r)
+		if err != nil {
+			return err
+		}
+		if err := clock.Begin(team, c.Now()); err != nil {
+			return refused("clock", "%s", err)
+		}
+		if _, err := tx.Exec("INSERT INTO windows (round, team, began) VALUES (?, ?, ?)", round, team, c.Now()); err != nil {
+			return err
+		}
+		return changed(tx, r, r.State)
+	})
+}
+
+// changed writes a round's state, if its version is that which was read.
+func changed(tx *store.Tx, r *Round, to contest.State) error {
+	n, err := tx.Exec("UPDATE rounds SET state = ?, version = version + 1 WHERE id = ? AND version = ?", string(to), r.ID, r.Version)
+	if err == nil && n == 0 {
+		err = refused("conflict", "the round was changed at the same time: try again")
+	}
+	return err
+}
+
+// Move changes a round's state by staff.
+func (c *Core) Move(ctx context.Context, who, round string, to contest.State) error {
+	err := c.store.Write(ctx, "move", func(tx *store.Tx) error {
+		r, err := c.round(tx, round)
+		if err != nil {
+			return err
+		}
+		f := contest.Facts{Now: c.Now(), Verdicts: true}
+		if err := tx.Row("SELECT COUNT(*) FROM open_jobs WHERE round = ?", []any{round}, &f.OpenJobs); err != nil {
+			return err
+		}
+		if err := contest.Move(r.Round, r.Clock, r.State, to, f); err != nil {
+			return refused("state", "%s", err)
+		}
+		return c.move(tx, who, r, to)
+	})
+	c.Wake()
+	return err
+}
+
+// move writes a transition with its event.
+func (c *Core) move(tx *store.Tx, who string, r *Round, to contest.State) error {
+	if err := changed(tx, r, to); err != nil {
+		return err
+	}
+	if err := c.audit(tx, who, "state", r.ID+": "+string(r.State)+" → "+string(to)); err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]string{"from": string(r.State), "to": string(to)})
+	if err != nil {
+		return err
+	}
+	return c.event(tx, Event{Round: r.ID, Kind: KindClock, Body: body})
+}
+
+// audit adds a line to the audit log; each line has the hash of the one before.
+func (c *Core) audit(tx *store.Tx, who, what, body string) error {
+	number, chain := int64(0), ""
+	err := tx.Row("SELECT number, chain FROM audit ORDER BY number DESC LIMIT 1", nil, &number, &chain)
+	if err != nil && !errors.Is(err, store.ErrNone) {
+		return err
+	}
+	at := c.Now()
+	next := Digest(strings.Join([]string{chain, at.Format(time.RFC3339Nano), who, what, body}, "\x00"))
+	_, err = tx.Exec("INSERT INTO audit (number, at, account, what, body, chain) VALUES (?, ?, ?, ?, ?, ?)", number+1, at, who, what, body, next)
+	return err
+}

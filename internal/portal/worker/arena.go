@@ -1,0 +1,101 @@
+package worker
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/show/progress"
+)
+
+// An arenaBench runs `iikanji bench ARENA --url …` of the same binary. What the run was worth
+// is in its run.json; the exit status only says whether there is one.
+type arenaBench struct {
+	program string
+	history string
+	growth  []float64
+	run     *iikanji.Run
+}
+
+func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
+	b.history = filepath.Join(dir, "history")
+	p := a.Problem
+	args := []string{"bench", p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
+		"--history", b.history, "--dir", filepath.Join(dir, "work")}
+	names := make([]string, 0, len(p.Set))
+	for name := range p.Set {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		args = append(args, "--set", name+"="+p.Set[name])
+	}
+	// A clean environment: no credential of the worker reaches the child.
+	return spec{Path: b.program, Args: args, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}}, nil
+}
+
+func (b *arenaBench) progress() *api.Progress {
+	s, err := progress.Read(b.history)
+	if err != nil {
+		return nil // not written yet
+	}
+	if len(s.Run.Growth) > 0 {
+		b.growth = s.Run.Growth
+	}
+	if run, err := readRun(b.history); err == nil {
+		b.run = run
+	}
+	return &api.Progress{At: s.Run.Elapsed, Phase: s.Run.Phase, Score: s.Run.Score, Growth: b.growth}
+}
+
+// readRun reads the only run of a history.
+func readRun(history string) (*iikanji.Run, error) {
+	files, err := filepath.Glob(filepath.Join(history, "runs", "*", "run.json"))
+	if err != nil || len(files) != 1 {
+		return nil, fmt.Errorf("%d runs in the history: %w", len(files), os.ErrNotExist)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		return nil, err
+	}
+	run := &iikanji.Run{}
+	if err := json.Unmarshal(text, run); err != nil {
+		return nil, fmt.Errorf("reading run.json: %w", err)
+	}
+	if run.Version > iikanji.RunVersion {
+		return nil, fmt.Errorf("run.json has version %d", run.Version)
+	}
+	return run, nil
+}
+
+func (b *arenaBench) report(e ending) api.Report {
+	run, err := readRun(b.history)
+	if err != nil {
+		return api.Report{Outcome: iikanji.OutcomeUnknown, Error: firstOf(e.failed, lastLine(e.stderr), err.Error())}
+	}
+	if s, err := progress.Read(b.history); err == nil && len(s.Run.Growth) > 0 {
+		b.growth = s.Run.Growth
+	}
+	r := api.Report{Outcome: run.Outcome, Score: run.Score, Raw: run.Raw, Deducted: run.Deducted, Reasons: run.Reasons, Points: run.Points,
+		Faults: run.Faults, Steps: run.Steps, Growth: b.growth, Load: run.Took}
+	if run.Load.Void {
+		r.Outcome = iikanji.Void
+		r.Reasons = append(r.Reasons, run.Load.Why)
+	}
+	return r
+}
+
+// firstOf is the first text that is not empty.
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}

@@ -1,0 +1,217 @@
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/iikanji/iikanji/internal/machine/process"
+)
+
+// guardName is argv[0] of this binary when it is a guard.
+const guardName = "iikanji-guard"
+
+// A spec is a benchmarker to run under a guard. Its environment may hold secrets.
+type spec struct {
+	Path   string
+	Args   []string
+	Env    []string
+	Dir    string
+	Silent time.Duration // without a word of the worker for so long, it ends
+	Soft   time.Duration // SIGTERM after it, then SIGKILL after Hard
+	Hard   time.Duration
+	Report bool // the child has descriptor 3 for its report
+}
+
+// A verdict is what a guard writes at the end.
+type verdict struct {
+	Exit   int    `json:"exit"` // -1 after a signal
+	Signal int    `json:"signal,omitempty"`
+	Why    string `json:"why,omitempty"` // why the guard ended it
+	Error  string `json:"error,omitempty"`
+}
+
+// Descriptors of a guard: standard input has the spec as one line of JSON, then a line for
+// each sign of life of the worker; standard output and error are the child's.
+const (
+	verdictFD = 3
+	reportFD  = 4
+)
+
+// Reasons of a guard.
+const (
+	whySilent  = "the portal gave no sign of life"
+	whyGone    = "the worker ended"
+	whyPaused  = "the machine was paused"
+	whyTimeout = "time-out"
+)
+
+// MaybeGuard turns the process into a guard if it was executed as one, and then does not
+// return. It has to be called at the begin of main.
+func MaybeGuard() {
+	if len(os.Args) < 1 || os.Args[0] != guardName {
+		return
+	}
+	v := guard(os.Stdin, os.NewFile(reportFD, "report"))
+	text, err := json.Marshal(v)
+	if err == nil {
+		_, err = os.NewFile(verdictFD, "verdict").Write(text)
+	}
+	if err != nil {
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// bootTime is the time since the boot of the machine; it goes on while the machine sleeps and
+// while this process is stopped.
+func bootTime() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// guard runs the child of a spec until its end, or ends it.
+func guard(in io.Reader, report *os.File) verdict {
+	// The parent-death signal of the child is bound to the thread that forks.
+	runtime.LockOSThread()
+	lines := bufio.NewReader(in)
+	first, err := lines.ReadBytes('\n')
+	var s spec
+	if err == nil {
+		err = json.Unmarshal(first, &s)
+	}
+	if err != nil {
+		return verdict{Exit: -1, Error: "reading the job: " + err.Error()}
+	}
+	// Descendants that leave the group come to this process when their parent ends.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return verdict{Exit: -1, Error: "becoming the reaper: " + err.Error()}
+	}
+	cmd := exec.Command(s.Path, s.Args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, os.Stdout, os.Stderr
+	if s.Report {
+		cmd.ExtraFiles = []*os.File{report} // descriptor 3 of the child
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return verdict{Exit: -1, Error: "starting the benchmarker: " + err.Error()}
+	}
+	if err := report.Close(); err != nil { // the child's end is the end of the report
+		return verdict{Exit: -1, Error: err.Error()}
+	}
+	signs := make(chan string, 16)
+	go readSigns(lines, signs)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	why := watchChild(s, cmd.Process.Pid, signs, ended)
+	endFamily(cmd.Process.Pid)
+	v := verdict{Exit: cmd.ProcessState.ExitCode(), Why: why}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		v.Signal = int(status.Signal())
+	}
+	return v
+}
+
+// readSigns sends the lines of the worker; the channel is closed when the worker is gone.
+func readSigns(lines *bufio.Reader, signs chan<- string) {
+	defer close(signs)
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		signs <- strings.TrimSpace(line)
+	}
+}
+
+// tick is how often a guard looks at its clocks.
+const tick = 200 * time.Millisecond
+
+// watchChild waits for the child's end, and returns why it ended it; "" if it did not.
+func watchChild(s spec, pid int, signs <-chan string, ended chan error) (why string) {
+	began, heard, seen := bootTime(), bootTime(), bootTime()
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	terminated := false
+	end := func(reason string, gentle bool) {
+		if why == "" {
+			why = reason
+		}
+		if gentle && !terminated {
+			terminated = true
+			_ = syscall.Kill(-pid, syscall.SIGTERM) // it may have ended by itself
+			time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(-pid, syscall.SIGKILL) })
+			return
+		}
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+	}
+	for {
+		select {
+		case err := <-ended:
+			if err != nil && why == "" && terminated {
+				why = whyTimeout
+			}
+			return why
+		case sign, open := <-signs:
+			switch {
+			case !open:
+				end(whyGone, false)
+				<-ended
+				return why
+			case sign == "+":
+				heard = bootTime()
+			case strings.HasPrefix(sign, "stop "):
+				end(strings.TrimPrefix(sign, "stop "), true)
+			}
+		case <-ticker.C:
+			now := bootTime()
+			switch {
+			case now-seen > s.Silent: // this process did not run: the lease may be over
+				end(whyPaused, false)
+			case now-heard > s.Silent:
+				end(whySilent, false)
+			case now-began > s.Hard:
+				end(whyTimeout, false)
+			case now-began > s.Soft:
+				end(whyTimeout, true)
+			}
+			seen = now
+		}
+	}
+}
+
+// endFamily ends what the child left behind: its group and, since this process is their
+// reaper, those that left the group.
+func endFamily(group int) {
+	_ = syscall.Kill(-group, syscall.SIGKILL) // the group may be empty
+	for range 50 {
+		rest := process.Descendants(os.Getpid())
+		if len(rest) == 0 {
+			return
+		}
+		for _, id := range rest {
+			if err := id.Signal(unix.SIGKILL); err != nil {
+				fmt.Fprintf(os.Stderr, "iikanji: ending %d: %v\n", id.PID, err)
+			}
+		}
+		var status syscall.WaitStatus
+		for {
+			if pid, err := syscall.Wait4(-1, &status, syscall.WNOHANG, nil); pid <= 0 || err != nil {
+				break
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
