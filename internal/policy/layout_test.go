@@ -32,11 +32,14 @@ var layout = map[string][]string{
 	"internal/load":                            {"words"}, // what a search asks of a site under load
 	"internal/load/scenario":                   {"words"},
 	"internal/machine/host":                    {},
-	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                                              // what every kind of host must do
-	"internal/machine/peer":                    {"internal/machine/host"},                                                                              // a host behind a stream of bytes
-	"internal/machine/sshdial":                 {"internal/machine/host", "internal/machine/peer"},                                                     // a shell of a machine through SSH
-	"internal/machine/fleet":                   {"internal/machine/host", "internal/machine/peer", "internal/machine/sshdial", "internal/site/target"}, // the machines of a site, connected
-	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"},                   // SQLite files: read, planned in, altered
+	"internal/machine/tree":                    {"internal/machine/host"},                                                                                                       // whole folders, copied between hosts
+	"internal/contest/lab/labtest":             {"internal/contest/lab", "internal/machine/host", "internal/machine/peer", "internal/policy/tier"},                              // such machines as hosts, for tests
+	"internal/change/topology":                 {"words", "internal/machine/host", "internal/machine/tree", "internal/change", "internal/lang/goapp", "internal/lang/settings"}, // which host a service runs on
+	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                                                                       // what every kind of host must do
+	"internal/machine/peer":                    {"internal/machine/host", "internal/machine/tree"},                                                                              // a host behind a stream of bytes
+	"internal/machine/sshdial":                 {"internal/machine/host", "internal/machine/peer"},                                                                              // a shell of a machine through SSH
+	"internal/machine/fleet":                   {"internal/machine/host", "internal/machine/peer", "internal/machine/sshdial", "internal/site/target"},                          // the machines of a site, connected
+	"internal/machine/sqlitefile":              {"words", "internal/machine/host", "internal/lang/sqltext", "internal/lang/catalog"},                                            // SQLite files: read, planned in, altered
 	"internal/change/history":                  {"words"},
 	"internal/logs/accesslog":                  {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/lang/nginx"},
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
@@ -61,7 +64,7 @@ var layout = map[string][]string{
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
 	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/boot", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact", "internal/lang/catalog"}, // findings of an observation
-	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
+	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/tree", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
 	"internal/change/*":                        {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/nginx", "internal/change/nginxedit"},
 	"internal/change/gocode":                   {"words", "internal/machine/host", "internal/machine/hostproc", "internal/change", "internal/change/promise", "internal/lang/goapp", "internal/site/facts", "internal/rewrite/gosource", "internal/rewrite", "internal/rewrite/cacheplan", "internal/rewrite/sqlcache", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/show/plain"}, // who has the SQLite files open
@@ -72,6 +75,7 @@ var layout = map[string][]string{
 	"internal/rewrite/gosource":                {"words", "internal/lang/goapp", "internal/rewrite", "internal/logs/slowlog", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                                               // source of Go apps as facts
 	"internal/change/promise":                  {"words"},                                                                                                                                                                                                           // pure: which promises a value weakens
 	"internal/change/ddl":                      {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/sqlitefile", "internal/lang/sqltext", "internal/lang/sqlschema", "internal/show/plain", "internal/lang/catalog"}, // indexes, also in SQLite files
+	"internal/proof/placement":                 {"words"},                                                                                                                                                                                                           // pure: which hosts services should run on
 	"internal/change/workers":                  {"words", "internal/machine/host", "internal/change", "internal/change/promise", "internal/machine/appserver"},                                                                                                      // processes and threads of app servers
 	"internal/change/all":                      {"internal/change/*"},
 	"internal/site/window":                     {"words", "internal/lang/nginx", "internal/proof/stats", "internal/logs/slowlog", "internal/site/fact", "internal/lang/sqltext", "internal/lang/catalog"}, // what was observed, redacted and compared

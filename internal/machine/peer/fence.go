@@ -8,6 +8,10 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
+// besideFolder begins the end of the name of what is made beside a folder and takes its
+// place, when the folder may be written as a whole.
+const besideFolder = ".iikanji-"
+
 // A fence lets writes through only below some folders of a host.
 type fence struct {
 	h       host.Host
@@ -47,7 +51,7 @@ func (f *fence) below(path string) error { return f.check(filepath.Clean(path), 
 
 func (f *fence) check(real, path string) error {
 	for _, folder := range f.folders {
-		if folder == "/" || real == folder || strings.HasPrefix(real, folder+"/") {
+		if folder == "/" || real == folder || strings.HasPrefix(real, folder+"/") || strings.HasPrefix(real, folder+besideFolder) {
 			return nil
 		}
 	}

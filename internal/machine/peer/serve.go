@@ -84,6 +84,7 @@ func (s *server) handler() http.Handler {
 		return held{id, true}, err
 	}))
 	mux.Handle("/Release", handleCall(s, func(_ context.Context, a handle, _ io.Reader) (none, error) { return none{}, s.release(a.ID) }))
+	s.trees(mux)
 	mux.HandleFunc("/Dial", s.dial)
 	s.work(mux)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
