@@ -49,6 +49,10 @@ type Op struct {
 	// Folder: the folder of the file exists only with the change. Write makes it if it
 	// is missing, and Remove removes it with its last file.
 	Folder bool `json:"folder,omitempty"`
+	// After has the numbers of the ops of the same list, from 1, that must be done before
+	// this one, as in "1 3"; "" is all before it, and "-" is none. An undo leaves the ops of
+	// a lost host for later if no other op waits for them.
+	After string `json:"after,omitempty"`
 }
 
 // Location is the op's place with its host, so that places of the same path on
@@ -95,7 +99,8 @@ func (o *Op) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// A Verb is the kind of an Op.
+// A Verb is the kind of an Op. The bodies of Unit, Place and Account have the whole state
+// after the op, so that such an op may be performed again at any time.
 type Verb uint8
 
 const (
@@ -105,9 +110,12 @@ const (
 	Remove           // a file
 	Restart          // a service
 	Reload           // a service's configuration
+	Unit             // whether a systemd unit is active and enabled
+	Place            // a folder, put in place of another one
+	Account          // an account of a database
 )
 
-var verbWords = []string{"unknown", "sql", "write", "remove", "restart", "reload"}
+var verbWords = []string{"unknown", "sql", "write", "remove", "restart", "reload", "unit", "place", "account"}
 
 func (v Verb) String() string               { return wordOf(verbWords, v) }
 func (v Verb) MarshalText() ([]byte, error) { return []byte(v.String()), nil }

@@ -15,12 +15,31 @@ type Target struct {
 	// UnitFolders hold systemd's unit files, in order of precedence; empty
 	// means systemd's own search path.
 	UnitFolders []string `json:"unit_folders,omitempty"`
+	// Private is the IP address of this machine for the other hosts; empty: unknown.
+	Private string `json:"private,omitempty"`
+	// Roles are what may be placed on a host, by HostRef.Name; a host that is not in it takes
+	// everything.
+	Roles map[string][]Role `json:"roles,omitempty"`
+}
+
+// PrivateOf is the IP address of a host for the other ones, "" if it is unknown.
+func (t Target) PrivateOf(host string) string {
+	if host == "" {
+		return t.Private
+	}
+	for _, h := range t.Hosts {
+		if h.Name == host {
+			return h.Private
+		}
+	}
+	return ""
 }
 
 // A HostRef names a machine. The empty Address is this machine.
 type HostRef struct {
 	Name    string `json:"name"`
 	Address string `json:"address,omitempty"`
+	Private string `json:"private,omitempty"` // its IP address for the other hosts; empty: unknown
 }
 
 // A Role is what a service does for the site.
@@ -80,6 +99,10 @@ type Service struct {
 	Logs    []Log    `json:"logs,omitempty"`
 	PIDs    []int    `json:"pids,omitempty"` // of the root processes on Host, for reading only
 	Unit    string   `json:"unit,omitempty"` // systemd unit, as in "app.service"; empty: the unit of its processes
+	// Instances are further hosts that run it, Spare those that have it installed and do not
+	// use it, by HostRef.Name.
+	Instances []string `json:"instances,omitempty"`
+	Spare     []string `json:"spare,omitempty"`
 }
 
 // A Process is a process id with the host that it is valid on.

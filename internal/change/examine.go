@@ -99,10 +99,10 @@ func (x *Executor) Complete(ctx context.Context, id iikanji.ChangeID, why string
 	if err := x.allowed(c); err != nil {
 		return fmt.Errorf("completing change %d: %w", id, err)
 	}
-	if err := x.ours(ctx, c); err != nil {
+	if err := x.ours(ctx, c, nil); err != nil {
 		return fmt.Errorf("completing change %d: %w", id, err)
 	}
-	if err := x.perform(context.WithoutCancel(ctx), c, history.Do, c.Do); err != nil {
+	if err := x.perform(context.WithoutCancel(ctx), c, history.Do, c.Do, nil); err != nil {
 		return fmt.Errorf("completing change %d: %w", id, err)
 	}
 	if err := x.Journal.MoveChange(id, iikanji.Applied, why); err != nil {

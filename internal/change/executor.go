@@ -63,7 +63,7 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 	if err := x.Journal.MoveChange(id, iikanji.Applying, ""); err != nil {
 		return err
 	}
-	if err = x.perform(ctx, c, history.Do, c.Do); err == nil {
+	if err = x.perform(ctx, c, history.Do, c.Do, nil); err == nil {
 		err = x.proven(ctx, c)
 	}
 	if err == nil {
@@ -73,6 +73,9 @@ func (x *Executor) Apply(ctx context.Context, id iikanji.ChangeID) error {
 		return nil
 	}
 	err = fmt.Errorf("applying change %d: %w", id, err)
+	if gone := (*AwayError)(nil); errors.As(err, &gone) {
+		return err // it stays as it is until the host answers
+	}
 	return errors.Join(err, x.undo(ctx, c, err.Error()))
 }
 
@@ -93,11 +96,13 @@ func (x *Executor) allowed(c *iikanji.Change) error {
 // unmoved refuses a change unless every place is in the state in which the
 // change found it. With undone, a table may also be missing.
 func (x *Executor) unmoved(ctx context.Context, c *iikanji.Change, undone bool) error {
+	seen := map[string]bool{}
 	for _, op := range c.Do {
-		if op.Expect == "" {
+		if op.Expect == "" || seen[op.Location()] {
 			continue
 		}
-		now, err := x.Hands.State(ctx, op)
+		seen[op.Location()] = true
+		now, err := x.state(ctx, op)
 		if err != nil {
 			return err
 		}
@@ -123,34 +128,16 @@ func (x *Executor) moved(ctx context.Context, c *iikanji.Change, op iikanji.Op) 
 		return err
 	}
 	want, had := "", false
+	if o, err := orderOf(op); err == nil && o != nil {
+		want, had = o.text(op.Expect), true
+		return &MovedError{op.Location(), unified(op.Location(), want, content, want != "", true)}
+	}
 	for _, o := range slices.Concat(c.Do, c.Undo) { // the op that leaves what this one expects
 		if o.Location() == op.Location() && o.Verb == iikanji.Write && stateAfter(o) == op.Expect {
 			want, had = o.Body, true
 		}
 	}
 	return &MovedError{op.Location(), unified(op.Location(), want, content, had, true)}
-}
-
-// perform does ops in order, and writes each to the journal before and after.
-func (x *Executor) perform(ctx context.Context, c *iikanji.Change, side history.Side, ops []iikanji.Op) error {
-	for i, op := range ops {
-		if err := x.Journal.Append(history.Event{What: history.OpBegun, Change: c.ID, Side: side, Op: i + 1}); err != nil {
-			return err
-		}
-		done, err := x.done(ctx, c, side, op)
-		if err != nil {
-			return err
-		}
-		if !done {
-			if err := x.act(ctx, side, op); err != nil {
-				return err
-			}
-		}
-		if err := x.Journal.Append(history.Event{What: history.OpDone, Change: c.ID, Side: side, Op: i + 1}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // act performs one op.
@@ -178,7 +165,7 @@ func (x *Executor) done(ctx context.Context, c *iikanji.Change, side history.Sid
 	if op.Verb != iikanji.SQL {
 		return false, nil
 	}
-	now, err := x.Hands.State(ctx, op)
+	now, err := x.state(ctx, op)
 	if err != nil || now == leaves(c, op) || side != history.Undo {
 		return now == leaves(c, op), err
 	}
@@ -223,7 +210,7 @@ func (x *Executor) Revert(ctx context.Context, id iikanji.ChangeID, why string) 
 	if !c.Stage.May(iikanji.Reverting) {
 		return fmt.Errorf("reverting change %d: it is %s", id, c.Stage)
 	}
-	if err := x.ours(ctx, c); err != nil {
+	if err := x.ours(ctx, c, away{}); err != nil {
 		return fmt.Errorf("reverting change %d: %w", id, err)
 	}
 	return x.undo(ctx, c, why)
@@ -249,16 +236,20 @@ func (x *Executor) RevertAll(ctx context.Context, why string) ([]iikanji.ChangeI
 }
 
 // ours refuses a change unless every place is as the change left it or as it found
-// it. After an interruption, some places are in each state.
-func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
+// it. After an interruption, some places are in each state. Places of hosts that are lost
+// and do not come back are left out and noted in gone, unless that is nil.
+func (x *Executor) ours(ctx context.Context, c *iikanji.Change, gone away) error {
 	if err := history.Resolved(c); err != nil {
 		return err
 	}
 	for _, op := range c.Undo {
-		if op.Expect == "" {
+		if op.Expect == "" || gone[op.Host] != nil {
 			continue
 		}
-		if err := x.oursAt(ctx, c, op); err != nil {
+		err := x.oursAt(ctx, c, op)
+		if lost := lostIn(err); lost != nil && gone != nil {
+			gone[lost.Host] = lost
+		} else if err != nil {
 			return err
 		}
 	}
@@ -267,12 +258,17 @@ func (x *Executor) ours(ctx context.Context, c *iikanji.Change) error {
 
 // oursAt is ours for the place of one op of Undo.
 func (x *Executor) oursAt(ctx context.Context, c *iikanji.Change, op iikanji.Op) error {
-	now, err := x.Hands.State(ctx, op)
+	now, err := x.state(ctx, op)
 	if err != nil {
 		return err
 	}
-	if now == op.Expect || now == leaves(c, op) {
+	if now == op.Expect || now == Partly {
 		return nil
+	}
+	for _, o := range slices.Concat(c.Do, c.Undo) {
+		if o.Location() == op.Location() && o.Expect != "" && (now == leaves(c, o) || now == o.Expect) {
+			return nil
+		}
 	}
 	wiped, err := x.wiped(c, op, now)
 	if err == nil && !wiped {
@@ -313,12 +309,20 @@ func (x *Executor) undo(ctx context.Context, c *iikanji.Change, why string) erro
 			return err
 		}
 	}
-	err := x.ours(ctx, c)
+	gone := away{}
+	err := x.ours(ctx, c, gone)
 	if err == nil {
-		err = x.perform(ctx, c, history.Undo, c.Undo)
+		err = x.perform(ctx, c, history.Undo, c.Undo, gone)
 	}
 	if err == nil {
 		err = x.unmoved(ctx, c, true)
+	}
+	waits := (*AwayError)(nil)
+	if lost := lostIn(err); lost != nil && !errors.As(err, &waits) { // in the proof of the result
+		err = &AwayError{Host: lost.Host, Change: c.ID, Op: c.Target, Err: err}
+	}
+	if errors.As(err, &waits) {
+		return fmt.Errorf("undoing change %d: %w", c.ID, err) // it stays as it is until the host answers
 	}
 	if err == nil {
 		return x.Journal.MoveChange(c.ID, iikanji.Reverted, why)

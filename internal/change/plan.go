@@ -104,7 +104,7 @@ func writeOp(e Edit, content []byte) iikanji.Op {
 	return iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Path, Body: string(content), Folder: e.Folder}
 }
 
-// stateAfter is the fingerprint of a file after an op; "" for ops whose effect is
+// stateAfter is the fingerprint of a place after an op; "" for ops whose effect is
 // not in their data.
 func stateAfter(op iikanji.Op) iikanji.Fingerprint {
 	switch op.Verb {
@@ -113,7 +113,12 @@ func stateAfter(op iikanji.Op) iikanji.Fingerprint {
 	case iikanji.Remove:
 		return Absent
 	}
-	return ""
+	o, err := orderOf(op)
+	if err != nil || o == nil {
+		return ""
+	}
+	_, left := o.states()
+	return left
 }
 
 // leaves is the fingerprint that an op of c leaves at its place. A statement
@@ -149,29 +154,49 @@ func Check(c *iikanji.Change) error {
 	}
 	for place, d := range do {
 		u, ok := undo[place]
-		if !ok || d.Expect != leaves(c, u) || u.Expect != leaves(c, d) {
+		if !ok || !chained(c, d, u) || !chained(c, u, d) {
 			return fmt.Errorf("undo does not lead back at %s", place)
 		}
 	}
 	return nil
 }
 
-// states are the ops that leave a state, by place.
-func states(ops []iikanji.Op) (map[string]iikanji.Op, error) {
-	by := map[string]iikanji.Op{}
+// chained reports whether each op on a place expects what the one before it leaves, and the
+// first one what the last op of the other side leaves.
+func chained(c *iikanji.Change, ops, other []iikanji.Op) bool {
+	before := leaves(c, other[len(other)-1])
 	for _, op := range ops {
+		if op.Expect != before {
+			return false
+		}
+		before = leaves(c, op)
+	}
+	return true
+}
+
+// states are the ops that leave a state, by place: one for each place, but several for a
+// unit, which may have to end while something else is done.
+func states(ops []iikanji.Op) (map[string][]iikanji.Op, error) {
+	by := map[string][]iikanji.Op{}
+	for i, op := range ops {
 		if op.Place == "" {
 			return nil, fmt.Errorf("an op %s without a place", op.Verb)
 		}
+		if _, err := waitsFor(ops, i); err != nil {
+			return nil, err
+		}
+		if _, err := orderOf(op); err != nil {
+			return nil, err
+		}
 		switch op.Verb {
-		case iikanji.Write, iikanji.Remove, iikanji.SQL:
-			if _, twice := by[op.Location()]; twice {
+		case iikanji.Write, iikanji.Remove, iikanji.SQL, iikanji.Unit, iikanji.Place, iikanji.Account:
+			if before := by[op.Location()]; len(before) > 0 && (op.Verb != iikanji.Unit || before[0].Verb != iikanji.Unit) {
 				return nil, fmt.Errorf("%s is touched twice", op.Location())
 			}
 			if op.Expect == "" {
 				return nil, fmt.Errorf("no state is expected at %s", op.Location())
 			}
-			by[op.Location()] = op
+			by[op.Location()] = append(by[op.Location()], op)
 		case iikanji.Reload, iikanji.Restart:
 		default:
 			return nil, fmt.Errorf("no op %s can be undone", op.Verb)
@@ -196,6 +221,8 @@ func Diff(c *iikanji.Change) string {
 			b.WriteString(unified(op.Location(), old, op.Body, had, op.Verb == iikanji.Write))
 		case iikanji.SQL:
 			fmt.Fprintf(&b, "# on %s\n%s;\n", op.Location(), op.Body)
+		case iikanji.Unit, iikanji.Place, iikanji.Account:
+			fmt.Fprintf(&b, "# %s %s\n%s\n", op.Verb, op.Location(), op.Body)
 		default:
 			fmt.Fprintf(&b, "# %s %s\n", op.Verb, op.Location())
 		}

@@ -37,16 +37,20 @@ type reader interface {
 // proven proves the effect of an applied change: every place is as its operation
 // leaves it, and the running service has its settings.
 func (x *Executor) proven(ctx context.Context, c *iikanji.Change) error {
-	for _, op := range c.Do {
-		if op.Verb != iikanji.Write && op.Verb != iikanji.Remove {
+	last := map[string]int{}
+	for i, op := range c.Do {
+		last[op.Location()] = i
+	}
+	for i, op := range c.Do {
+		if op.Expect == "" || op.Verb == iikanji.SQL || last[op.Location()] != i {
 			continue // a statement's effect was proven when it ended
 		}
-		now, err := x.Hands.State(ctx, op)
+		now, err := x.state(ctx, op)
 		if err != nil {
 			return err
 		}
 		if now != leaves(c, op) {
-			return fmt.Errorf("%s is not as it was written: another process changed it, or the machine did not take the value", op.Location())
+			return fmt.Errorf("%s is not as it was left: another process changed it, or the machine did not take the value", op.Location())
 		}
 	}
 	if r, ok := x.Hands.(reader); ok {

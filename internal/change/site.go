@@ -34,6 +34,14 @@ type Site struct {
 	Roots []string
 	// Services by name, as in Target.Services.
 	Services map[string]Service
+	// Keep are systemd units that are never edited, started or ended.
+	Keep []string
+	// Placement is the path of placement.json, which must be below one of Roots; "" without
+	// a work folder.
+	Placement string
+	// Initialize makes the site's data anew, as the benchmark does before its load; nil if no
+	// way is known.
+	Initialize func(ctx context.Context) error
 
 	written writeTimes
 }
@@ -177,8 +185,23 @@ func (s *Site) State(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, e
 			return Absent, nil
 		}
 		return FingerprintOf([]byte(text)), err
+	case iikanji.Unit, iikanji.Place, iikanji.Account:
+		now, _, err := s.orderNow(ctx, op)
+		return now, err
 	}
 	return "", nil
+}
+
+// orderNow reads the state of a place that has an order: its fingerprint, and a text for
+// people.
+func (s *Site) orderNow(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, string, error) {
+	switch op.Verb {
+	case iikanji.Unit:
+		return s.unitNow(ctx, op)
+	case iikanji.Place:
+		return s.placeNow(op)
+	}
+	return s.accountNow(ctx, op)
 }
 
 // Content implements Hands.
@@ -189,6 +212,12 @@ func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 	}
 	if op.Verb == iikanji.SQL {
 		return s.onDatabase(ctx, op.Place, "")
+	}
+	if o, err := orderOf(op); err != nil {
+		return "", err
+	} else if o != nil {
+		_, text, err := s.orderNow(ctx, op)
+		return text, err
 	}
 	b, err := s.readPlace(op)
 	return string(b), err
@@ -239,8 +268,17 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		}
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
 		return err
+	case iikanji.Unit:
+		return s.performUnit(ctx, op)
+	case iikanji.Place:
+		return s.performPlace(ctx, op)
+	case iikanji.Account:
+		return s.performAccount(ctx, op)
 	case iikanji.Reload, iikanji.Restart:
 		svc := s.Services[op.Place].Running
+		if op.Place == Systemd && op.Host != "" || svc == nil && unitForm.MatchString(op.Place) {
+			return s.noticeUnit(ctx, op)
+		}
 		if svc == nil {
 			return fmt.Errorf("no service %q to %s", op.Place, op.Verb)
 		}
@@ -354,7 +392,7 @@ func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	return "", fmt.Errorf("%s is outside the folders of the target", path)
 }
 
-// Systemd is the name under which Site.Services has the machine's service manager, where
-// systemd has booted the machine and the target may change units: its Reload is a
-// daemon-reload. It is no service of the target.
+// Systemd is the place of a Reload that is a daemon-reload of the op's host. Site.Services has
+// that of this machine under this name where systemd has booted it and the target may change
+// units; it is no service of the target.
 const Systemd = "systemd"

@@ -202,7 +202,7 @@ func (c *Case) refused(t *testing.T, ch *iikanji.Change, what string, act func()
 		edited++
 		disturbed := c.state(t)
 		var moved *change.MovedError
-		if err := act(); !errors.As(err, &moved) || moved.Diff == "" || moved.Place != op.Place {
+		if err := act(); !errors.As(err, &moved) || moved.Diff == "" || moved.Place != op.Location() {
 			t.Errorf("%s while %s was edited: %v", what, op.Place, err)
 		}
 		if c.state(t) != disturbed {

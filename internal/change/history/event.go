@@ -23,6 +23,7 @@ const (
 	Staged     What = "stage"       // a change moved to Stage
 	OpBegun    What = "op-begun"    // the op is about to change the host
 	OpDone     What = "op-done"     // the op has changed the host
+	OpDeferred What = "op-deferred" // the op's host, Text, does not answer: it is done later
 	Judged     What = "judged"      // a Verdict was reached
 	Noted      What = "note"        // a text for people
 	Frozen     What = "frozen"      // changes of the site are refused from here on; Text is the reason
@@ -51,8 +52,8 @@ type Event struct {
 	Score   float64          `json:"score,omitempty"`  // of RunSaved
 	Change  iikanji.ChangeID `json:"change,omitempty"`
 	Stage   iikanji.Stage    `json:"stage,omitzero"` // of Staged
-	Side    Side             `json:"side,omitempty"` // of OpBegun and OpDone
-	Op      int              `json:"op,omitempty"`   // of OpBegun and OpDone, from 1
+	Side    Side             `json:"side,omitempty"` // of OpBegun, OpDone and OpDeferred
+	Op      int              `json:"op,omitempty"`   // of OpBegun, OpDone and OpDeferred, from 1
 	Verdict *iikanji.Verdict `json:"verdict,omitempty"`
 	Text    string           `json:"text,omitempty"`
 }

@@ -128,8 +128,17 @@ func (f *File) fill() {
 func (f *File) Target() iikanji.Target {
 	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots}}
 	for i := range f.Hosts {
-		if h := &f.Hosts[i]; !h.Here() {
-			t.Hosts = append(t.Hosts, iikanji.HostRef{Name: h.Name, Address: h.Address})
+		h, name := &f.Hosts[i], f.HostRef(f.Hosts[i].Name)
+		if len(h.Roles) > 0 {
+			if t.Roles == nil {
+				t.Roles = map[string][]iikanji.Role{}
+			}
+			t.Roles[name] = h.Roles
+		}
+		if h.Here() {
+			t.Private = h.Private
+		} else {
+			t.Hosts = append(t.Hosts, iikanji.HostRef{Name: h.Name, Address: h.Address, Private: h.Private})
 		}
 	}
 	for i := range f.Services {
@@ -140,7 +149,7 @@ func (f *File) Target() iikanji.Target {
 
 func (s *Service) service() iikanji.Service {
 	out := iikanji.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Host: s.Host, Address: s.Listen, Socket: s.Socket,
-		Schema: s.Database.Schema, Unit: s.Unit, Files: s.Database.Files}
+		Schema: s.Database.Schema, Unit: s.Unit, Files: s.Database.Files, Instances: s.Instances, Spare: s.Spare}
 	if s.Config != "" {
 		out.Configs = []string{s.Config}
 	}
