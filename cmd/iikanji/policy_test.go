@@ -41,6 +41,7 @@ var policyRows = map[string]policyRow{
 	"gocode/ · the query cache":             {test: "../../internal/change/gocode/cache_test.go TestCache"},
 	"unit/boot":                             {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"unit/dropin":                           {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
+	"unit/state":                            {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"unit/off":                              {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"httpcache/direct":                      {test: "../../internal/change/httpcache/effect_test.go TestVarnish"},
 	"httpcache/nginx":                       {test: "../../internal/change/httpcache/nginxpages_test.go TestNginxPages"},

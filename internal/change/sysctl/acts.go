@@ -12,7 +12,7 @@ import (
 // acts are the acts that this kind can plan.
 var acts = []change.DeclaredAct{
 	change.Declare[variableArgs](change.Act{
-		Name: "sysctl", Help: "set kernel variables; the target is a service that keeps a file of them",
+		Name: "sysctl", Help: "set kernel variables; the target is host:NAME, or a service that keeps a file of them",
 		Belief: usual, Worth: change.WorthLine, Simplifies: true,
 	}),
 	change.Declare[limitArgs](change.Act{

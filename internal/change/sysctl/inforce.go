@@ -21,9 +21,9 @@ var _ change.ReadsBack = Kind{}
 // by another program, and a limit may be lost when another program restarts the
 // service.
 func (Kind) InForce(_ context.Context, s *change.Site, c *iikanji.Change, _ bool) error {
-	svc, ok := s.Services[c.Target]
-	if !ok {
-		return fmt.Errorf("no service %q", c.Target)
+	svc, err := keeper(s, c.Target)
+	if err != nil {
+		return err
 	}
 	h, err := s.On(svc.Host)
 	if err != nil {

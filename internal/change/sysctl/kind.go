@@ -28,9 +28,9 @@ func (Kind) Name() string { return "sysctl" }
 
 // Plan implements change.Kind.
 func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
-	svc, ok := s.Services[r.Target]
-	if !ok {
-		return nil, fmt.Errorf("no service %q", r.Target)
+	svc, err := keeper(s, r.Target)
+	if err != nil {
+		return nil, err
 	}
 	_, args, err := match(r)
 	if err != nil {
@@ -41,6 +41,22 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 		return nil, err
 	}
 	return c, nil
+}
+
+// hostDropIn keeps the variables of a machine over its restart.
+const hostDropIn = "/etc/sysctl.d/90-iikanji.conf"
+
+// keeper is the service that a remedy is about, or a machine: a service with nothing but its
+// file of variables.
+func keeper(s *change.Site, target string) (change.Service, error) {
+	if svc, ok := s.Services[target]; ok {
+		return svc, nil
+	}
+	on, machine, err := s.HostOf(target)
+	if err == nil && !machine {
+		err = fmt.Errorf("no service %q", target)
+	}
+	return change.Service{Host: on, DropIn: hostDropIn}, err
 }
 
 // procSys is the folder in which the kernel shows its variables as files.

@@ -2,19 +2,21 @@ package unit
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
 )
 
-// acts are the acts that this kind can plan. No run shows their effect: they are for the next
-// boot.
+// acts are the acts that this kind can plan. No run shows the effect of most: they are for the
+// next boot.
 var acts = []change.DeclaredAct{
 	change.Declare[dropInArgs](change.Act{
-		Name: "dropin", Help: "set how a unit is started again, what it is started after, and its folder below /run",
+		Name: "dropin", Help: "set limits of a unit, its environment, how it is started again and what it is started after; a limit needs its restart",
 		Belief: usual, Worth: change.WorthLine,
+	}),
+	change.Declare[stateArgs](change.Act{
+		Name: "state", Help: "start or end a unit now, and have the boot start it or leave it out",
+		Belief: change.Belief{Chance: 0.1, Gain: 0.01}, Worth: change.WorthLine, Simplifies: true,
 	}),
 	change.Declare[offArgs](change.Act{
 		Name: "off", Help: "have the boot leave a unit out that does not run",
@@ -30,76 +32,49 @@ var usual = change.Belief{Chance: 0.01, Gain: 0.001}
 
 // A planner has the decoded arguments of an act.
 type planner interface {
-	// edit returns the file of the change below the folder of units, and its new text from
-	// the old one.
-	edit() (path string, text func(old []byte) []byte)
+	unit() string
 	says() string
 }
 
-// dropInArgs are the arguments of "dropin".
-type dropInArgs struct {
-	Unit     string `arg:"unit,required" help:"the unit, as in app.service"`
-	Restart  string `arg:"Restart" oneof:",on-failure,always" help:"when the unit is started again"`
-	Wait     string `arg:"RestartSec" help:"seconds before it is started again, up to 300"`
-	Interval string `arg:"StartLimitIntervalSec" oneof:",0" help:"0: starts are not limited"`
-	After    string `arg:"After" help:"units that it is started after"`
-	Wants    string `arg:"Wants" help:"units that are started with it"`
-	Runtime  string `arg:"RuntimeDirectory" help:"its folder below /run"`
+// An editor is a planner whose change is one file.
+type editor interface {
+	planner
+	// edit returns the file of the change below the folder of units, and its new text from
+	// the old one.
+	edit() (path string, text func(old []byte) []byte)
+	// restarts reports whether the unit has the settings only after its restart.
+	restarts() bool
 }
 
-// mostWait is the longest time in seconds before a unit is started again.
-const mostWait = 300
-
-var (
-	unitName    = regexp.MustCompile(`^[A-Za-z0-9:_.@-]+\.(service|socket|target)$`)
-	runtimeName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-)
-
-// Validate checks the values against their forms and bounds.
-func (a *dropInArgs) Validate() error {
-	if !unitName.MatchString(a.Unit) {
-		return fmt.Errorf("unit = %q: want a name as in app.service", a.Unit)
-	}
-	if n, err := strconv.Atoi(a.Wait); a.Wait != "" && (err != nil || n < 0 || n > mostWait) {
-		return fmt.Errorf("RestartSec = %q: want a whole number from 0 to %d", a.Wait, mostWait)
-	}
-	for _, list := range []string{a.After, a.Wants} {
-		for _, name := range strings.Fields(list) {
-			if !unitName.MatchString(name) {
-				return fmt.Errorf("%q is no name of a unit", name)
-			}
-		}
-	}
-	if a.Runtime != "" && !runtimeName.MatchString(a.Runtime) {
-		return fmt.Errorf("RuntimeDirectory = %q: want one name", a.Runtime)
-	}
-	if len(a.settings()) == 0 {
-		return fmt.Errorf("nothing to set for %s", a.Unit)
+// checkUnit refuses what is no name of a unit.
+func checkUnit(name string) error {
+	if !unitName.MatchString(name) {
+		return fmt.Errorf("unit = %q: want a name as in app.service", name)
 	}
 	return nil
 }
 
-// settings are what the drop-in sets, in the order of the file.
-func (a *dropInArgs) settings() (all []setting) {
-	for _, s := range []setting{{"Unit", "After", a.After}, {"Unit", "Wants", a.Wants}, {"Unit", "StartLimitIntervalSec", a.Interval},
-		{"Service", "Restart", a.Restart}, {"Service", "RestartSec", a.Wait}, {"Service", "RuntimeDirectory", a.Runtime}} {
-		if s.value != "" {
-			all = append(all, s)
-		}
-	}
-	return all
+// stateArgs are the arguments of "state".
+type stateArgs struct {
+	Unit    string `arg:"unit,required" help:"the unit, as in nginx.service"`
+	Active  string `arg:"active" oneof:",yes,no" help:"whether it runs; default: as it is"`
+	Enabled string `arg:"enabled" oneof:",yes,no" help:"whether the boot starts it; default: as active"`
 }
 
-func (a *dropInArgs) edit() (path string, text func(old []byte) []byte) {
-	return a.Unit + ".d/90-iikanji.conf", func(old []byte) []byte { return merge(old, a.settings()) }
+// Validate checks the name, and that something is asked for.
+func (a *stateArgs) Validate() error {
+	if a.Active == "" && a.Enabled == "" {
+		return fmt.Errorf("neither active nor enabled is given for %s", a.Unit)
+	}
+	return checkUnit(a.Unit)
 }
 
-func (a *dropInArgs) says() string {
-	var words []string
-	for _, s := range a.settings() {
-		words = append(words, s.key+"="+s.value)
-	}
-	return "set " + strings.Join(words, ", ") + " of " + a.Unit
+func (a *stateArgs) unit() string { return a.Unit }
+
+func (a *stateArgs) says() string {
+	words := map[string]string{"yes yes": "start %s, now and at boot", "no no": "end %s, now and at boot", "yes no": "start %s now, not at boot", "no yes": "end %s now, start it at boot",
+		"yes ": "start %s, now and at boot", "no ": "end %s, now and at boot", " yes": "start %s at boot", " no": "leave %s out at boot"}
+	return fmt.Sprintf(words[a.Active+" "+a.Enabled], a.Unit)
 }
 
 // offArgs are the arguments of "off".
@@ -108,12 +83,7 @@ type offArgs struct {
 }
 
 // Validate checks the name.
-func (a *offArgs) Validate() error {
-	if !unitName.MatchString(a.Unit) {
-		return fmt.Errorf("unit = %q: want a name as in app.service", a.Unit)
-	}
-	return nil
-}
+func (a *offArgs) Validate() error { return checkUnit(a.Unit) }
 
 // never is a path that does not exist: a unit with it as its condition is passed over.
 const never = "/etc/systemd/system/iikanji-never"
@@ -123,6 +93,8 @@ func (a *offArgs) edit() (path string, text func(old []byte) []byte) {
 }
 
 func (a *offArgs) says() string { return "leave " + a.Unit + " out at boot" }
+func (a *offArgs) unit() string { return a.Unit }
+func (*offArgs) restarts() bool { return false }
 
 // bootArgs are the arguments of "boot".
 type bootArgs struct {
@@ -130,12 +102,7 @@ type bootArgs struct {
 }
 
 // Validate checks the name.
-func (a *bootArgs) Validate() error {
-	if !unitName.MatchString(a.Unit) {
-		return fmt.Errorf("unit = %q: want a name as in app.service", a.Unit)
-	}
-	return nil
-}
+func (a *bootArgs) Validate() error { return checkUnit(a.Unit) }
 
 func (a *bootArgs) edit() (path string, text func(old []byte) []byte) {
 	return "multi-user.target.d/90-iikanji-" + strings.NewReplacer("@", "-", ":", "-").Replace(a.Unit) + ".conf",
@@ -143,3 +110,5 @@ func (a *bootArgs) edit() (path string, text func(old []byte) []byte) {
 }
 
 func (a *bootArgs) says() string { return "start " + a.Unit + " at boot" }
+func (a *bootArgs) unit() string { return a.Unit }
+func (*bootArgs) restarts() bool { return false }

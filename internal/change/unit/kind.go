@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 func init() { change.Register(Kind{}) }
@@ -16,14 +17,14 @@ func init() { change.Register(Kind{}) }
 // Kind plans settings of units. The package comment has its acts.
 type Kind struct{}
 
-var _ change.Kind = Kind{}
+var _ change.ReadsBack = Kind{}
 
 // Name implements change.Kind.
 func (Kind) Name() string { return "unit" }
 
 // Help implements change.Kind.
 func (Kind) Help() string {
-	return "Settings of systemd's units for the next boot, in files of iikanji's own; the target is a service of the site. The policy must allow " + Folder + "."
+	return "Settings and states of systemd's units, in files of iikanji's own; the target is a service of the site, or host:NAME. The policy must allow " + Folder + "."
 }
 
 // Acts implements change.Kind.
@@ -36,20 +37,35 @@ func (Kind) Match(r iikanji.Remedy) (change.Act, error) {
 }
 
 // Folder is where administrators put units and drop-ins (systemd.unit(5)).
-const Folder = "/etc/systemd/system"
+const Folder = change.UnitsFolder
 
 // Plan implements change.Kind.
-func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
+func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iikanji.Change, error) {
 	_, args, err := change.MatchAct[planner](acts, r)
 	if err != nil {
 		return nil, err
 	}
-	if _, booted := s.Services[change.Systemd]; !booted || !slices.Contains(s.RootsOn(""), Folder) {
-		return nil, fmt.Errorf("the target is not allowed to change units: %s is not one of its folders, or systemd has not booted the machine", Folder)
+	on, machine, err := s.HostOf(r.Target)
+	if err != nil {
+		return nil, err
 	}
-	path, text := args.edit()
+	if err := s.MayChangeUnit(on, args.unit()); err != nil {
+		return nil, err
+	}
+	if _, booted := s.Services[change.Systemd]; !booted && on == "" {
+		return nil, fmt.Errorf("the target is not allowed to change units: systemd has not booted the machine")
+	}
+	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: args.says(), Risk: iikanji.RiskNone}
+	if a, ok := args.(*stateArgs); ok {
+		return c, a.plan(ctx, s, on, c)
+	}
+	a, ok := args.(editor)
+	if !ok {
+		return nil, fmt.Errorf("BUG: act %T has no plan", args)
+	}
+	path, text := a.edit()
 	path = filepath.Join(Folder, path)
-	old, err := s.ReadOld("", path)
+	old, err := s.ReadOld(on, path)
 	if err != nil {
 		return nil, err
 	}
@@ -57,9 +73,30 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	if bytes.Equal(old, edited) {
 		return nil, change.ErrNothing
 	}
-	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: args.says(), Risk: iikanji.RiskNone}
-	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Path: path, Old: old, New: edited, Folder: true})
-	reload := iikanji.Op{Verb: iikanji.Reload, Place: change.Systemd}
-	c.Do, c.Undo = append(c.Do, reload), append(c.Undo, reload)
+	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: on, Path: path, Old: old, New: edited, Folder: true})
+	notice := []iikanji.Op{{Verb: iikanji.Reload, Host: on, Place: change.Systemd}}
+	if a.restarts() {
+		c.Risk = iikanji.RiskRestart
+		notice = append(notice, iikanji.Op{Verb: iikanji.Restart, Host: on, Place: restarted(s, r.Target, machine, a.unit())})
+	}
+	c.Do, c.Undo = slices.Concat(c.Do, notice), slices.Concat(c.Undo, notice)
 	return c, nil
+}
+
+// restarted is what has to be restarted: the service, where the unit is its own one, else
+// the unit.
+func restarted(s *change.Site, target string, machine bool, unit string) string {
+	if svc, ok := s.Target.Service(target); ok && !machine && svc.Unit == unit && s.Services[target].Running != nil {
+		return target
+	}
+	return unit
+}
+
+// on is the host of a change.
+func on(s *change.Site, c *iikanji.Change) (host.Host, error) {
+	name, _, err := s.HostOf(c.Target)
+	if err != nil {
+		return nil, err
+	}
+	return s.On(name)
 }

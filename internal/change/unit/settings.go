@@ -11,10 +11,17 @@ const header = "# Settings that iikanji has made; see `iikanji history`.\n"
 // A setting is one line of a drop-in.
 type setting struct{ section, key, value string }
 
-// merge is the text of a drop-in with settings besides those that it has. The files are
-// iikanji's own: their form is that of this function.
-func merge(old []byte, add []setting) []byte {
-	var all []setting
+// name is what a later setting of the same name replaces: a key, and of a variable of the
+// environment its name.
+func (s setting) name() string {
+	if variable, _, ok := strings.Cut(s.value, "="); ok && s.key == "Environment" {
+		return s.section + "/" + s.key + "/" + variable
+	}
+	return s.section + "/" + s.key
+}
+
+// read reads the settings of a drop-in of iikanji's own: its form is that of merge.
+func read(old []byte) (all []setting) {
 	section := ""
 	for line := range strings.Lines(string(old)) {
 		line = strings.TrimSpace(line)
@@ -26,8 +33,14 @@ func merge(old []byte, add []setting) []byte {
 			all = append(all, setting{section, strings.TrimSpace(key), strings.TrimSpace(value)})
 		}
 	}
+	return all
+}
+
+// merge is the text of a drop-in with settings besides those that it has.
+func merge(old []byte, add []setting) []byte {
+	all := read(old)
 	for _, s := range add {
-		if i := slices.IndexFunc(all, func(o setting) bool { return o.section == s.section && o.key == s.key }); i >= 0 {
+		if i := slices.IndexFunc(all, func(o setting) bool { return o.name() == s.name() }); i >= 0 {
 			all[i] = s
 			continue
 		}
