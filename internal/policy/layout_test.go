@@ -146,7 +146,7 @@ var layout = map[string][]string{
 	"cmd/*":                                    {"*"},
 	"internal/day/work/state":                  {"words"}, // what a run depends on, as data
 	"internal/day/work/store":                  {"words", "internal/day/work/state"},
-	"internal/day/work/snapshot":               {"words", "internal/day/work/state", "internal/day/work/store", "internal/change", "internal/lang/nginx", "internal/lang/sqltext", "internal/machine/host", "internal/machine/hostproc", "internal/machine/sqlitefile"},
+	"internal/day/work/snapshot":               {"words", "internal/day/work/state", "internal/day/work/store", "internal/change", "internal/lang/nginx", "internal/lang/sqltext", "internal/machine/fleet", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile"},
 	"internal/day/work/difference":             {"words", "internal/day/work/state", "internal/lang/nginx", "internal/lang/sqlschema", "internal/lang/sqltext"},                                // pure: states by meaning
 	"internal/day/work/ledger":                 {"words", "internal/day/work/state", "internal/day/work/store", "internal/day/work/difference", "internal/show/redact", "internal/show/plain"}, // one commit for each run
 	"internal/day/work":                        {"words", "internal/change", "internal/change/ddl", "internal/change/history", "internal/day/work/state", "internal/day/work/store", "internal/day/work/snapshot", "internal/day/work/difference", "internal/day/work/comparison", "internal/machine/host", "internal/logs/accesslog", "internal/logs/lines", "internal/proof/judge", "internal/proof/stats", "internal/show/report"},

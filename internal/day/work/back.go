@@ -118,6 +118,9 @@ func (p *plan) edit(ctx context.Context, e difference.Edit) error {
 	case difference.Package:
 		p.stay(e, "packages are installed by a person", false)
 		return nil
+	case difference.Exchanged:
+		p.stay(e, "it is another machine, or another kernel or size of it", true)
+		return nil
 	case difference.Program:
 		p.stay(e, "the program is built from its source at the restart", false)
 		return nil

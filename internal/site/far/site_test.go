@@ -17,7 +17,6 @@ import (
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/loader"
 	"github.com/iikanji/iikanji/internal/machine/host"
-	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/doctor"
@@ -27,11 +26,6 @@ import (
 	"github.com/iikanji/iikanji/internal/site/target"
 	"github.com/iikanji/iikanji/internal/site/targettest"
 )
-
-func TestMain(m *testing.M) {
-	process.MaybeSupervise()
-	os.Exit(m.Run())
-}
 
 // elsewhere is the file of the ferry company with all services on the machine "far".
 func elsewhere(t *testing.T, site *targettest.Site) *target.File {

@@ -39,7 +39,8 @@ const (
 	Package     Kind = "package"
 	Crontab     Kind = "crontab"
 	Program     Kind = "program"
-	Other       Kind = "file" // any other file, a link, rights
+	Other       Kind = "file"    // any other file, a link, rights
+	Exchanged   Kind = "machine" // another machine, or another kernel or size of it
 )
 
 // A Warning is why an edit does not have, or will lose, its effect.
@@ -120,7 +121,7 @@ func Between(in Input) []Edit {
 }
 
 // order is the order of kinds in a list.
-var order = map[Kind]int{Directive: 1, Source: 2, Table: 3, Option: 4, Variable: 5, Unit: 6, Environment: 7, Sysctl: 8, Package: 9, Crontab: 10, Program: 11, Other: 12}
+var order = map[Kind]int{Directive: 1, Source: 2, Table: 3, Option: 4, Variable: 5, Unit: 6, Environment: 7, Sysctl: 8, Package: 9, Crontab: 10, Program: 11, Other: 12, Exchanged: 13}
 
 // A comparer compares one host.
 type comparer struct {

@@ -291,3 +291,21 @@ func TestOutlived(t *testing.T) {
 		t.Error("no warning, although the run made the other table")
 	}
 }
+
+// TestExchanged: another machine under the name of one is another state, and is told.
+func TestExchanged(t *testing.T) {
+	base, now := newSite(), newSite()
+	base.Hosts[0].Machine = state.Machine{Identity: "a", Kernel: "6.1", Cores: 2, Memory: 4 << 30}
+	now.Hosts[0].Machine = state.Machine{Identity: "b", Kernel: "6.1", Cores: 4, Memory: 4 << 30}
+	if err := errors.Join(base.Fingerprinted(), now.Fingerprinted()); err != nil || base.Fingerprint == now.Fingerprint {
+		t.Errorf("both states are %s, %v", base.Fingerprint, err)
+	}
+	edits := between(base, now, nil)
+	if len(edits) != 1 || say(edits[0]) != "machine machine [another machine: its host key or machine-id is another one; cores 2 → 4]" {
+		t.Errorf("%+v", edits)
+	}
+	base.Hosts[0].Machine = state.Machine{} // a state of before
+	if edits := between(base, now, nil); len(edits) > 0 {
+		t.Errorf("%+v", edits)
+	}
+}

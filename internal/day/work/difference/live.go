@@ -22,6 +22,7 @@ func (c *comparer) live() {
 		c.environment(base, s)
 		c.program(base, s)
 	}
+	c.machine()
 	c.sysctls()
 	c.packages()
 	for _, unit := range keysOf(c.base.Units, c.now.Units) {
@@ -31,6 +32,28 @@ func (c *comparer) live() {
 			c.add(Edit{Kind: Unit, Place: unit, Names: []string{was + " → " + is}}, unit, "")
 		}
 	}
+}
+
+// machine compares what the host is. A state of before has no machine.
+func (c *comparer) machine() {
+	was, is := c.base.Machine, c.now.Machine
+	if was == is || was == (state.Machine{}) {
+		return
+	}
+	var names []string
+	if was.Identity != is.Identity {
+		names = append(names, "another machine: its host key or machine-id is another one")
+	}
+	if was.Kernel != is.Kernel {
+		names = append(names, "kernel "+was.Kernel+" → "+is.Kernel)
+	}
+	if was.Cores != is.Cores {
+		names = append(names, fmt.Sprintf("cores %d → %d", was.Cores, is.Cores))
+	}
+	if was.Memory != is.Memory {
+		names = append(names, fmt.Sprintf("memory %s → %s", was.Memory, is.Memory))
+	}
+	c.add(Edit{Kind: Exchanged, Place: "machine", Names: names}, "machine", "")
 }
 
 // variables compares the variables of a running server.

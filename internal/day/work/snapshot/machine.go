@@ -12,15 +12,30 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/day/work/state"
+	"github.com/iikanji/iikanji/internal/machine/fleet"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/hoststat"
 )
 
 // machine takes what belongs to no service. None of it is worth ending a snapshot for.
 func (t *taker) machine() {
+	t.identity()
 	t.out.Sysctl = t.keyed(t.sysctl())
 	t.packages()
 	t.units()
 	t.repos()
+}
+
+// identity takes what the machine is: a run on another one is a run of another state.
+func (t *taker) identity() {
+	is := hoststat.Machine(t.Host, "")
+	t.out.Machine = state.Machine{Kernel: is.Kernel, Cores: is.Cores, Memory: is.Memory}
+	id, err := fleet.IdentityOf(t.Host)
+	if err != nil {
+		t.cannot("/etc/machine-id", err)
+		return
+	}
+	t.out.Machine.Identity = id.ID
 }
 
 // sysctlFolders are where the kernel's values are that a site's speed may depend on.

@@ -44,7 +44,8 @@ func (s *State) Host(name string) (*Host, bool) {
 // A Host is the part of a State on one machine.
 type Host struct {
 	Name     string            `json:"name"` // HostRef.Name; "" for this machine
-	Files    []File            `json:"-"`    // sorted by path; a store keeps them by folder
+	Machine  Machine           `json:"machine,omitzero"`
+	Files    []File            `json:"-"` // sorted by path; a store keeps them by folder
 	Services []Service         `json:"services"`
 	Sysctl   map[string]string `json:"sysctl,omitempty"`   // by dotted name
 	Packages map[string]string `json:"packages,omitempty"` // versions by name
@@ -52,6 +53,14 @@ type Host struct {
 	Repos    []Repo            `json:"repos,omitempty"`    // the user's git repositories with source
 	// Unread are the paths that could not be read, each with the reason.
 	Unread map[string]string `json:"unread,omitempty"`
+}
+
+// A Machine is what a host is, whatever is on it.
+type Machine struct {
+	Identity string        `json:"identity,omitempty"` // of its SSH host key and its machine-id
+	Kernel   string        `json:"kernel,omitempty"`
+	Cores    int           `json:"cores,omitempty"`
+	Memory   iikanji.Bytes `json:"memory,omitempty"`
 }
 
 // File returns the file of a path.
@@ -198,7 +207,7 @@ type Repo struct {
 func (s *State) Fingerprinted() error {
 	sum := sha256.New()
 	for _, h := range s.Hosts {
-		fmt.Fprintf(sum, "host %q\n", h.Name)
+		fmt.Fprintf(sum, "host %q %q %q %d %d\n", h.Name, h.Machine.Identity, h.Machine.Kernel, h.Machine.Cores, h.Machine.Memory)
 		for _, f := range h.Files {
 			fmt.Fprintf(sum, "file %q %s %s %q %o %s\n", f.Path, f.Class, f.SHA, f.Target, f.Mode, f.Owner)
 		}
