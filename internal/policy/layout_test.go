@@ -50,7 +50,9 @@ var layout = map[string][]string{
 	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc", "internal/show/plain"}, // how many processes and threads an app server runs
 	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
-	"internal/load/bench":                      {"words", "internal/load/scenario", "internal/logs/tally"},
+	"internal/load/bench":                      {"words", "internal/load/h2", "internal/load/scenario", "internal/logs/tally"},
+	"internal/load/h2":                         {}, // pure: frames and header compression of HTTP/2
+	"internal/load/rpc":                        {"words", "internal/load/scenario"},
 	"internal/proof/attribute":                 {},                                                                                                                  // pure: no clock, no I/O
 	"internal/cause":                           {"words", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
 	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                   // the index adviser

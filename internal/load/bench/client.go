@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -26,9 +27,9 @@ type client struct {
 	s       *session
 	id      uint32
 	shard   *shard
-	addr    string // host:port to dial
-	tls     *tls.Config
-	fixed   string // lines of every request
+	addr    string      // host:port to dial
+	tls     *tls.Config // guarded by mu after the first request
+	fixed   string      // lines of every request
 	fields  clientFields
 	timeout time.Duration
 	maxBody int
@@ -38,6 +39,8 @@ type client struct {
 	cache   *cache // nil when it is off
 	baseErr error  // why BaseURL cannot be used
 
+	protocol atomic.Uint32 // scenario.Protocol
+
 	mu      sync.Mutex
 	max     int
 	open    int     // connections, and slots of those being dialled
@@ -45,6 +48,9 @@ type client struct {
 	waiting []chan *conn
 	conns   map[*conn]struct{}
 	closed  bool
+	h2      []*h2conn     // connections of HTTP/2 that take streams
+	maxH2   int           // of them
+	dialing chan struct{} // closed when a dial for several requests is over, nil for none
 }
 
 var _ scenario.Client = (*client)(nil)
@@ -55,6 +61,7 @@ func newClient(s *session, o scenario.ClientOptions, id uint32) *client {
 		timeout: firstOf(o.Timeout, s.info.Timeout, defaultTimeout),
 		maxBody: firstOf(o.MaxBody, defaultMaxBody),
 		max:     firstOf(o.MaxConns, defaultMaxConns),
+		maxH2:   firstOf(o.MaxConns, 1),
 		gzip:    o.Gzip,
 		home:    o.BaseURL == "" || o.BaseURL == s.url,
 		conns:   make(map[*conn]struct{}),
@@ -70,10 +77,17 @@ func newClient(s *session, o scenario.ClientOptions, id uint32) *client {
 		return c
 	}
 	c.addr, c.jar.host = hostPort(u), named.Hostname()
+	p := o.Protocol
 	if u.Scheme == "https" {
+		if known, ok := s.spoken.Load(c.addr); ok && p == scenario.Negotiated {
+			p = known.(scenario.Protocol)
+		}
 		c.tls = &tls.Config{ServerName: named.Hostname(), InsecureSkipVerify: o.InsecureTLS || s.o.InsecureTLS,
-			NextProtos: []string{"http/1.1"}, ClientSessionCache: tls.NewLRUClientSessionCache(0)}
+			RootCAs: firstOf(o.CA, s.o.CA), NextProtos: offers(p), ClientSessionCache: tls.NewLRUClientSessionCache(0)}
+	} else if p == scenario.Negotiated {
+		p = scenario.HTTP1
 	}
+	c.protocol.Store(uint32(p))
 	c.fields = clientFields{host: named.Host, agent: o.UserAgent}
 	if o.Gzip {
 		c.fields.encoding = "gzip"
@@ -174,6 +188,10 @@ func (c *client) deliver(k *call) *scenario.Response {
 	res.Step, res.Method, res.Path = k.r.Step, k.method, k.r.Path
 	res.Took = time.Duration(k.x.end - k.x.due)
 	res.Done = res.done
+	res.Protocol = c.speaks()
+	if k.x.cached {
+		res.Protocol = scenario.Negotiated
+	}
 	k.x.notMod = res.NotModified
 	k.x.received = res.reply.wire
 	k.x.status = res.reply.status

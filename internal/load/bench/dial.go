@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -32,25 +31,18 @@ func parseURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// dial opens a connection in the time left until due.
+// errNoH2 is that of a target which was asked for HTTP/2 only.
+var errNoH2 = errors.New("the target does not speak HTTP/2 (ALPN h2)")
+
+// dial opens a connection of HTTP/1.1 in the time left until due.
 func (c *client) dial(ctx context.Context, due int64) (*conn, error) {
-	c.s.dials.tried.Add(1)
-	ctx, cancel := context.WithDeadline(ctx, c.s.clock.time(due))
-	defer cancel()
-	// Keep-alive probes are useless within a run and cost three system calls.
-	d := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: false}, KeepAlive: -1}
-	nc, err := d.DialContext(ctx, "tcp", c.addr)
-	if err == nil && c.tls != nil {
-		secure := tls.Client(nc, c.tls)
-		if err = secure.HandshakeContext(ctx); err != nil {
-			_ = nc.Close() // the handshake's error is reported
-		}
-		nc = secure
-	}
+	c.mu.Lock()
+	config := c.tls
+	c.mu.Unlock()
+	nc, _, err := c.connectTo(ctx, due, config)
 	if err != nil {
-		return nil, c.s.dials.asFault(err)
+		return nil, err
 	}
-	c.s.dials.opened()
 	return newConn(c.s.clock, nc), nil
 }
 

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"crypto/x509"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -34,6 +35,8 @@ type Options struct {
 	Requests *RequestSample
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
+	// CA are the authorities whose certificates are accepted; nil means the machine's.
+	CA *x509.CertPool
 	// OnPhase is called right before a phase begins and right after it ends, in
 	// the goroutine of Run, so the caller can read counters of the host for
 	// exactly that phase. It may be nil.

@@ -16,17 +16,21 @@ func cutFault(message string, cause error) *scenario.Fault {
 // perform sends the request of a call and reads the answer, on an idle
 // connection, a new one, or the next that becomes free.
 func (c *client) perform(k *call) error {
+	if c.speaks() == scenario.Negotiated {
+		if err := c.learn(k); err != nil {
+			return err
+		}
+	}
+	if c.speaks() == scenario.HTTP2 {
+		return c.performH2(k)
+	}
 	cn, err := c.acquire(k.ctx)
 	if err != nil {
 		return err
 	}
-	k.x.start = c.s.clock.now()
-	k.x.due = k.x.start
-	if !k.r.Due.IsZero() {
-		k.x.due = c.s.clock.at(k.r.Due)
-	}
+	c.begin(k)
 	due := k.x.start + int64(k.limit)
-	reused := cn != nil
+	reused := cn != nil && cn.used > 0
 	for {
 		if cn == nil {
 			if cn, err = c.connect(k.ctx, due); err != nil {
@@ -226,6 +230,9 @@ func (c *client) cutReads() (left bool) {
 			left = true
 		}
 	}
+	for _, cc := range c.h2 {
+		left = cc.cutStreams(func(st *h2stream) bool { return !st.writes }) || left
+	}
 	return left
 }
 
@@ -235,6 +242,13 @@ func (c *client) cut(why int64) {
 	defer c.mu.Unlock()
 	for cn := range c.conns {
 		cn.interrupt(why)
+	}
+	for _, cc := range c.h2 {
+		if why == stateClosed {
+			cc.quit(cutFault("the browser was closed", nil))
+		} else {
+			cc.cutStreams(func(*h2stream) bool { return true })
+		}
 	}
 }
 

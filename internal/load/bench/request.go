@@ -37,7 +37,7 @@ func (c *client) encode(out []byte, r *scenario.Request, method string, e *entry
 	if r.ContentType != "" {
 		out = appendField(out, "Content-Type", r.ContentType)
 	}
-	if len(r.Body) > 0 || method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
+	if len(r.Body) > 0 || hasBody(method) {
 		out = append(out, "Content-Length: "...)
 		out = strconv.AppendInt(out, int64(len(r.Body)), 10)
 		out = append(out, "\r\n"...)
@@ -54,6 +54,11 @@ func appendField(out []byte, name, value string) []byte {
 	out = append(out, ": "...)
 	out = append(out, value...)
 	return append(out, "\r\n"...)
+}
+
+// hasBody reports whether requests with this method have a body, if only an empty one.
+func hasBody(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
 // fixedLines returns the lines that are the same in every request of a browser.
@@ -104,12 +109,20 @@ func checkField(f *scenario.Field) error {
 			return protocol("header name %.60q", f.Name)
 		}
 	}
-	for _, name := range reservedFields {
-		if len(name) == len(f.Name) && strings.EqualFold(name, f.Name) {
-			return protocol("header field %s is set by the browser, not by the request", f.Name)
-		}
+	if isOneOf(f.Name, reservedFields...) {
+		return protocol("header field %s is set by the browser, not by the request", f.Name)
 	}
 	return nil
+}
+
+// isOneOf reports whether a name is in a list, in any case.
+func isOneOf(s string, names ...string) bool {
+	for _, name := range names {
+		if len(name) == len(s) && strings.EqualFold(name, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // safe reports whether a request with this method changes nothing on the target

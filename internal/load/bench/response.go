@@ -24,6 +24,9 @@ type response struct {
 	merged []scenario.HeaderField // of a 304 and the stored answer
 	done   func(*scenario.Response)
 
+	h2       h2stream               // its exchange over HTTP/2
+	trailers []scenario.HeaderField // memory of Trailers
+
 	packed bytes.Reader
 	unzip  *gzip.Reader
 }
@@ -42,6 +45,8 @@ func (p *responsePool) get() *response {
 
 func (p *responsePool) put(r *response) {
 	r.Response = scenario.Response{} // makes a second Release harmless
+	r.h2 = h2stream{done: r.h2.done}
+	r.trailers = r.trailers[:0]
 	r.reply.reset(false, 0)
 	if cap(r.reply.buf) > keepBuffer {
 		r.reply.buf = nil
@@ -57,6 +62,7 @@ func (r *response) fill() {
 	r.Status = r.reply.status
 	r.Body = r.reply.buf[r.reply.body:r.reply.end]
 	r.Fields = r.reply.fields
+	r.Trailers = r.trailers
 	r.Wire = r.reply.wire
 }
 

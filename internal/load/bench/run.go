@@ -140,6 +140,9 @@ func (s *session) sumLoad(run *iikanji.Run, w *watch) {
 	dropped := maps.Clone(s.dropped)
 	s.mu.Unlock()
 	s.gaugeAll("due times dropped: ", dropped)
+	if n := s.repeated.Load(); n > 0 {
+		s.Gauge("requests sent again, not processed before", "", float64(n))
+	}
 }
 
 // gaugeAll sets one gauge per kind, sorted by kind.

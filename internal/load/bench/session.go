@@ -23,15 +23,17 @@ type session struct {
 	o    Options
 	url  string
 
-	clock  *clock
-	timer  *dueTimer
-	pool   responsePool
-	heads  *headSampler
-	bodies *bodies
-	shards []shard
-	dials  dials
-	now    atomic.Pointer[phase]
-	nextID atomic.Uint32
+	clock    *clock
+	timer    *dueTimer
+	pool     responsePool
+	heads    *headSampler
+	bodies   *bodies
+	shards   []shard
+	dials    dials
+	now      atomic.Pointer[phase]
+	nextID   atomic.Uint32
+	spoken   sync.Map     // scenario.Protocol that a target has chosen, by address
+	repeated atomic.Int64 // requests that were sent again because they were not processed
 
 	events   *eventCounts
 	scoring  atomic.Bool  // events count: the load phase runs

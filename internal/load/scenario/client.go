@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"context"
+	"crypto/x509"
 	"time"
 )
 
@@ -15,8 +16,11 @@ type ClientOptions struct {
 	// that the certificate must have.
 	Host      string
 	UserAgent string
-	// MaxConns limits the browser's connections to the host; 0 means 6, as in
-	// browsers over HTTP/1.1.
+	// Protocol is the version of HTTP that the client speaks; the zero value is
+	// Negotiated.
+	Protocol Protocol
+	// MaxConns limits the browser's connections to the host; 0 means 6 over
+	// HTTP/1.1 and 1 over HTTP/2, as in browsers.
 	MaxConns int
 	// Cache enables the private browser cache: max-age, Expires, no-store, Vary,
 	// ETag and Last-Modified with conditional requests. Requests with an
@@ -30,16 +34,24 @@ type ClientOptions struct {
 	MaxBody int
 	// InsecureTLS accepts any certificate of an https target.
 	InsecureTLS bool
+	// CA are the authorities whose certificates the client accepts; nil means those
+	// of the run, or the machine's.
+	CA *x509.CertPool
 }
 
-// A Client is one browser. Several goroutines may call Do at once; each call in
-// flight uses its own connection.
+// A Client is one browser. Several goroutines may call Do and Open at once. Over
+// HTTP/1.1 each call in flight uses its own connection, over HTTP/2 its own stream.
 type Client interface {
 	// Do sends one request and reads the complete answer. It does not follow
 	// redirects. The error is nil or a *Fault of kind dial, timeout, closed,
 	// protocol, body or cut; no status is an error. The caller must call
 	// Response.Release after reading the answer.
 	Do(ctx context.Context, r *Request) (*Response, error)
+	// Open begins an exchange whose bodies are sent and read piece by piece: see
+	// [Stream]. It needs HTTP/2, and a request without Body. It neither reads nor
+	// writes the browser cache, and no content coding is asked for. The error is nil
+	// or a *Fault, as that of Do. The caller must call Stream.Close.
+	Open(ctx context.Context, r *Request) (Stream, error)
 	// Cookie returns the value of a cookie that has not expired.
 	Cookie(name string) (string, bool)
 	// SetCookie sets a session cookie for path /. An empty value removes it.
@@ -63,7 +75,8 @@ type Request struct {
 	// ContentType is the type of Body; empty sends no Content-Type.
 	ContentType string
 	Body        []byte
-	Timeout     time.Duration // 0 means the client's
+	// Timeout limits the exchange; 0 means the client's, NoTimeout the end of the phase.
+	Timeout time.Duration
 	// Due is the scheduled time of the request. Latency counts from Due, or from
 	// the start of sending if Due is zero.
 	Due time.Time
@@ -96,9 +109,15 @@ type Response struct {
 	Wire int64
 	Took time.Duration
 
+	// Protocol is the version of HTTP in which the answer came. It is Negotiated for
+	// a cached answer.
+	Protocol Protocol
 	// Fields holds the header fields of the received or cached answer in order,
 	// names in lower case.
 	Fields []HeaderField
+	// Trailers holds the fields after the body, over HTTP/2 only: a client of HTTP/1.1
+	// reads them and drops them.
+	Trailers []HeaderField
 	// Done is called by Release; the engine sets it.
 	Done func(*Response)
 }
@@ -110,12 +129,21 @@ type HeaderField struct{ Name, Value []byte }
 // Get returns the first value of a header field, "" if there is none. name must
 // be in lower case.
 func (r *Response) Get(name string) string {
-	for i := range r.Fields {
-		if string(r.Fields[i].Name) == name {
-			return string(r.Fields[i].Value)
+	v, _ := find(r.Fields, name)
+	return string(v)
+}
+
+// Trailer returns the first value of a field after the body. ok is false if there
+// is none. name must be in lower case. The value is valid until Release.
+func (r *Response) Trailer(name string) (value []byte, ok bool) { return find(r.Trailers, name) }
+
+func find(fields []HeaderField, name string) (value []byte, ok bool) {
+	for i := range fields {
+		if string(fields[i].Name) == name {
+			return fields[i].Value, true
 		}
 	}
-	return ""
+	return nil, false
 }
 
 // Release returns the answer's buffers. The Response must not be used afterwards.
