@@ -93,6 +93,7 @@ var fileExamples = []example{
 var siteExamples = []example{
 	{line: `iikanji init`, want: "describes the site"},
 	{line: `iikanji init http://127.0.0.1:8080 --bench './bench --target $IIKANJI_URL'`, want: "describes the site", before: (*examples).forgetFile},
+	{line: `iikanji init ssh://isucon@web ssh://app2 ssh://db --bench './bench -target $IIKANJI_URL'`, want: "machine web: connecting to web", before: (*examples).forgetFile, status: exitFailed}, // TestInitMachines asks machines of its own
 	{line: `iikanji init --policy contest --bench ./bench`, want: "describes the site", before: (*examples).forgetFile},
 	{line: `iikanji init --into /srv/shop && iikanji doctor /srv/shop`, want: "none failed"},
 	{line: `iikanji doctor`, want: "none failed", before: (*examples).giveBench},

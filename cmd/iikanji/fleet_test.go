@@ -13,8 +13,8 @@ import (
 	"github.com/iikanji/iikanji"
 )
 
-// fleet is the number of hosts among which a log is split.
-const fleet = 7
+// fleetSize is the number of hosts among which a log is split.
+const fleetSize = 7
 
 // TestFleetOfAccess: profiles that seven hosts saved of their parts of a log merge to that
 // of the whole log.
@@ -76,9 +76,9 @@ func checkFleet(t *testing.T, command string, records []string, times map[string
 			t.Fatalf("%q: %s", args, errs)
 		}
 	}
-	parts := make([]strings.Builder, fleet)
+	parts := make([]strings.Builder, fleetSize)
 	for i, record := range records {
-		parts[(i+i/11)%fleet].WriteString(record)
+		parts[(i+i/11)%fleetSize].WriteString(record)
 	}
 	merge := []string{"merge", "--save", "merged.json"}
 	for i := range parts {

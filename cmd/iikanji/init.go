@@ -15,7 +15,10 @@ import (
 )
 
 type initCmd struct {
-	URL string `arg:"" optional:"" help:"Address of the site, as in http://127.0.0.1:8080 (default: that of the only nginx)."`
+	Where []string `arg:"" optional:"" help:"Address of the site, as in http://127.0.0.1:8080 (default: that of the only nginx), and its machines: ssh://[USER@]NAME[:PORT], or local for this one (default: this one)." placeholder:"URL|MACHINE"`
+
+	Via       map[string]string `help:"A machine that a command reaches when sh is put behind it, as in db='docker exec -i db'; may be repeated." placeholder:"NAME=COMMAND"`
+	AcceptNew bool              `help:"Write host keys that are not known into known_hosts beside iikanji.toml."`
 
 	Bench  string               `help:"Command that loads the site once and prints its score." placeholder:"COMMAND"`
 	Into   string               `help:"Folder for iikanji.toml." type:"path" default:"." placeholder:"FOLDER"`
@@ -36,6 +39,11 @@ in; on a usual site that is the command of the benchmarker alone. Of that it ask
 the options (--help): one for the length of its load makes a search's runs short,
 with ${IIKANJI_SECONDS} as its value.
 
+A site on several machines is asked through SSH, as your own ssh reaches them, or
+through commands (--via): which services are where, what is installed and not
+used (spares), and which ports the machines reach of each other. systemd is the
+source on other machines. See docs/machines.md.
+
 Run it as root, or as the user of the site: the environment of other users'
 processes cannot be read otherwise. Secrets are neither printed nor written: the
 file refers to the place where they were found.
@@ -44,6 +52,7 @@ Examples:
   iikanji init
   iikanji init http://127.0.0.1:8080 --bench './bench --target $IIKANJI_URL'
   iikanji init --policy contest --bench ./bench
+  iikanji init ssh://isucon@web ssh://app2 ssh://db --bench './bench -target $IIKANJI_URL'
   iikanji init --into /srv/shop && iikanji doctor /srv/shop
 
 Exit status: 0 written, 1 failed to run, 2 usage.`
@@ -62,14 +71,23 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 	if _, err := os.Stat(path); err == nil && !c.Force && !c.Print {
 		return &exitError{Status: exitUsage, Err: fmt.Errorf("%s exists", path), Hints: []string{"--force replaces it, --print shows what would be written"}}
 	}
-	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
-	defer progress.Done()
-	progress.Say("asking the machine")
-	found, err := discover.Ask(ctx, host.Local{}, discover.Options{URL: c.URL, Bench: c.Bench, Dir: c.Into, Self: os.Getpid(), Policy: c.Policy})
+	url, hosts, err := c.machines()
 	if err != nil {
 		return err
 	}
-	progress.Done()
+	var site *discover.Site
+	var found *discover.Found
+	if len(hosts) > 0 {
+		if path, err = filepath.Abs(path); err != nil {
+			return fmt.Errorf("finding the folder: %w", err)
+		}
+		if site, err = c.several(ctx, e, path, url, hosts); err != nil {
+			return err
+		}
+		found = site.Found
+	} else if found, err = c.alone(ctx, e, url); err != nil {
+		return err
+	}
 	text := found.Text()
 	if _, err := target.Parse(path, []byte(text)); err != nil {
 		return fmt.Errorf("BUG: the file that was made cannot be read: %w", err)
@@ -84,13 +102,29 @@ func (c *initCmd) Run(ctx context.Context, e *env) error {
 	if err := (host.Local{}).Write(path, []byte(text), 0o644); err != nil {
 		return err
 	}
-	if c.JSON {
+	switch {
+	case c.JSON && site != nil:
+		return writeJSON(e.Stdout, struct {
+			File string `json:"file"`
+			*discover.Site
+		}{path, site})
+	case c.JSON:
 		return writeJSON(e.Stdout, struct {
 			File string `json:"file"`
 			*discover.Found
 		}{path, found})
+	case site != nil:
+		return c.printSite(e, site, path)
 	}
 	return c.print(e, found, path)
+}
+
+// alone asks this machine.
+func (c *initCmd) alone(ctx context.Context, e *env, url string) (*discover.Found, error) {
+	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
+	defer progress.Done()
+	progress.Say("asking the machine")
+	return discover.Ask(ctx, host.Local{}, discover.Options{URL: url, Bench: c.Bench, Dir: c.Into, Self: os.Getpid(), Policy: c.Policy})
 }
 
 // print lists what was found and what is to do.

@@ -20,6 +20,7 @@ import (
 var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
 
 func TestMain(m *testing.M) {
+	maybePeer(os.Args)
 	stack.MaybeSupervise()
 	process.MaybeSupervise()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests, "rehearse": rehearseOfTests})

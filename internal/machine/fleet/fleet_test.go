@@ -187,7 +187,7 @@ func TestNoRoot(t *testing.T) {
 	}
 	f := file(t, []string{"env", "PATH=" + bin + ":/usr/bin:/bin"}, "/srv")
 	var sudo *peer.SudoError
-	if err := open(t, f, Options{}).Down()["db"]; !errors.As(err, &sudo) || sudo.Account != "isucon" || !strings.Contains(sudo.Hint(), "isucon ALL=(root) NOPASSWD: ALL") {
+	if err := open(t, f, Options{}).Down()["db"]; !errors.As(err, &sudo) || sudo.Account != "isucon" || !strings.Contains(sudo.Hints()[0], "isucon ALL=(root) NOPASSWD: ALL") {
 		t.Errorf("%v", err)
 	}
 }

@@ -57,8 +57,10 @@ func (e *ExchangedError) Error() string {
 	return fmt.Sprintf("another machine answers as %s: its host key or its machine-id is another one", e.Host)
 }
 
-// Hint says how to accept the machine.
-func (e *ExchangedError) Hint() string { return "if it was exchanged: iikanji hosts accept " + e.Host }
+// Hints say how to accept the machine.
+func (e *ExchangedError) Hints() []string {
+	return []string{"if it was exchanged: iikanji hosts accept " + e.Host}
+}
 
 // Identity is that of the machine at its last connection; zero before the first.
 func (m *Member) Identity() Identity {

@@ -187,7 +187,7 @@ func TestHostKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := open(t, f, o).Down()["sudo"]; !errors.As(err, &refused) || refused.Changed || !strings.HasPrefix(refused.Fingerprint, "SHA256:") || !strings.Contains(refused.Hint(), "--accept-new") {
+	if err := open(t, f, o).Down()["sudo"]; !errors.As(err, &refused) || refused.Changed || !strings.HasPrefix(refused.Fingerprint, "SHA256:") || !strings.Contains(refused.Hints()[0], "--accept-new") {
 		t.Fatalf("%v", err)
 	}
 	own := filepath.Join(filepath.Dir(f.Path), knownHosts)

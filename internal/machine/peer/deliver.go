@@ -28,9 +28,9 @@ func (e *SudoError) Error() string {
 	return fmt.Sprintf("the account %s is not root, and sudo -n does not make it root", e.Account)
 }
 
-// Hint is the line for sudoers.
-func (e *SudoError) Hint() string {
-	return fmt.Sprintf("put this line into /etc/sudoers.d/iikanji there: %s ALL=(root) NOPASSWD: ALL", e.Account)
+// Hints are the line for sudoers.
+func (e *SudoError) Hints() []string {
+	return []string{fmt.Sprintf("put this line into /etc/sudoers.d/iikanji there: %s ALL=(root) NOPASSWD: ALL", e.Account)}
 }
 
 // An ArchError is a host for whose architecture there is no program.
@@ -40,9 +40,9 @@ func (e *ArchError) Error() string {
 	return fmt.Sprintf("its architecture is %s, and iikanji's program is for %s", e.There, e.Program)
 }
 
-// Hint says how to make the program.
-func (e *ArchError) Hint() string {
-	return fmt.Sprintf(`build it with GOOS=linux GOARCH=%s go build -o iikanji-%[1]s ./cmd/iikanji, and write peer = "iikanji-%[1]s" below its [[host]]`, e.There)
+// Hints say how to make the program.
+func (e *ArchError) Hints() []string {
+	return []string{fmt.Sprintf(`build it with GOOS=linux GOARCH=%s go build -o iikanji-%[1]s ./cmd/iikanji, and write peer = "iikanji-%[1]s" below its [[host]]`, e.There)}
 }
 
 // Deliver makes a shell of a host the far end of the calls: the standard input and output

@@ -222,7 +222,7 @@ func (e *LoginError) Error() string {
 
 func (e *LoginError) Unwrap() error { return e.Err }
 
-// Hint says what else can be done.
-func (e *LoginError) Hint() string {
-	return `iikanji logs in by key only; for another way write via = ["ssh", "NAME"] in place of address`
+// Hints say what else can be done.
+func (e *LoginError) Hints() []string {
+	return []string{`iikanji logs in by key only; for another way write via = ["ssh", "NAME"] in place of address`}
 }

@@ -36,12 +36,12 @@ func (e *HostKeyError) Error() string {
 	return fmt.Sprintf("the host key of %s is not known: it shows %s %s", e.Host, e.Type, e.Fingerprint)
 }
 
-// Hint says what to do.
-func (e *HostKeyError) Hint() string {
+// Hints say what to do.
+func (e *HostKeyError) Hints() []string {
 	if e.Changed {
-		return "find out why; if the machine was made anew, remove the line of the old key"
+		return []string{"find out why; if the machine was made anew, remove the line of the old key"}
 	}
-	return "compare it with what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints there, then run again with --accept-new"
+	return []string{"compare it with what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints there, then run again with --accept-new"}
 }
 
 // hostKeys decides on the host keys of machines.

@@ -83,8 +83,37 @@ func (a *Asker) here() []iikanji.Service {
 	return out
 }
 
+// Units are the units of the host, without what systemd's checker says of their files.
+func (a *Asker) Units(ctx context.Context) ([]fact.BootUnit, error) {
+	all, err := a.loaded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]fact.BootUnit, 0, len(all))
+	for _, u := range all {
+		out = append(out, u.BootUnit)
+	}
+	return out, nil
+}
+
 // units asks systemd for all units, and its checker for those whose files are local.
 func (a *Asker) units(ctx context.Context) ([]shown, error) {
+	units, err := a.loaded(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var local []*shown
+	for i := range units {
+		if u := &units[i]; u.Local && u.Load != "masked" && strings.HasSuffix(u.Name, ".service") {
+			local = append(local, u)
+		}
+	}
+	a.verify(ctx, local)
+	return units, nil
+}
+
+// loaded asks systemd for all units.
+func (a *Asker) loaded(ctx context.Context) ([]shown, error) {
 	out, err := a.run(ctx, "systemctl", "show", "--no-pager", "--all", "--property="+properties, "*.service", "*.socket", "*.target", "*.timer", "*.path", "*.mount")
 	if err != nil {
 		return nil, err
@@ -94,18 +123,13 @@ func (a *Asker) units(ctx context.Context) ([]shown, error) {
 	for i := range units {
 		byName[units[i].Name] = &units[i]
 	}
-	var local []*shown
 	for i := range units {
 		u := &units[i]
 		u.Boots = boots(u.Name, byName, map[string]bool{})
 		a.ports(u)
 		u.Reload = u.Reload || a.newDropIn(u)
 		u.Never = a.leftOut(u)
-		if u.Local && u.Load != "masked" && strings.HasSuffix(u.Name, ".service") {
-			local = append(local, u)
-		}
 	}
-	a.verify(ctx, local)
 	return units, nil
 }
 

@@ -141,6 +141,7 @@ func (s *search) needs(svc *service) {
 	for _, address := range s.connected(svc.proc.PID) {
 		s.needed(svc, address, "an open connection")
 	}
+	s.farConnections(svc)
 }
 
 // systemSockets are where programs meet the machine's own services: the journal, the bus, the
@@ -156,6 +157,9 @@ func isOfSystem(p *process.Process, address string) bool {
 // needed makes a service of the process at an address that an app uses.
 func (s *search) needed(svc *service, address, how string) {
 	p := s.m.Owner(address)
+	if p == nil {
+		s.elsewhere(svc, address, how)
+	}
 	if p == nil || p == svc.proc || s.byPID[p.PID] != nil || p.PID == s.Self || isOfSystem(p, address) {
 		return
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	Self  int    // id of this process, which is no part of the site
 	// Policy is what changes may weaken; "" for that of a production site.
 	Policy target.PolicyProfile
+	// Several: the site may be on other machines, too. What is not here is a Need.
+	Several bool
 }
 
 // A Sureness is how reliable a finding is.
@@ -65,6 +67,8 @@ type search struct {
 	out  *Found
 	// others are URLs of the only web server beside s.URL, where none was given.
 	others []string
+	// away are addresses that this machine's services use and that are not of it.
+	away []Need
 	// byPID are the services by their root process, in the order in which they
 	// were found.
 	byPID map[int]*service

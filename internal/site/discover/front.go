@@ -35,15 +35,43 @@ func (e *AmbiguousError) Hints() []string {
 
 // Ask asks the machine.
 func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
+	s, err := begin(h, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.fromFront(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.follow(ctx); err != nil {
+		return nil, err
+	}
+	s.withoutDatabase()
+	for _, svc := range s.order {
+		s.out.File.Services = append(s.out.File.Services, svc.Service)
+	}
+	s.finish(ctx)
+	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
+	return s.out, nil
+}
+
+// begin reads what runs on a machine.
+func begin(h host.Host, o Options) (*search, error) {
 	m, err := process.ReadMachine(h)
 	if err != nil {
 		return nil, err
 	}
-	s := &search{Options: o, host: h, m: m, byPID: map[int]*service{},
-		out: &Found{File: &target.File{Version: target.Version}, Notes: map[string]string{}, Findings: []Finding{}, Limits: []target.Limit{}, Todo: []string{}}}
+	return &search{Options: o, host: h, m: m, byPID: map[int]*service{}, out: newFound()}, nil
+}
+
+func newFound() *Found {
+	return &Found{File: &target.File{Version: target.Version}, Notes: map[string]string{}, Findings: []Finding{}, Limits: []target.Limit{}, Todo: []string{}}
+}
+
+// fromFront begins at the site's URL.
+func (s *search) fromFront(ctx context.Context) error {
 	front, address, err := s.front()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.out.File.URL = s.URL
 	if s.web(ctx, front, address) == nil {
@@ -52,12 +80,17 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	if len(s.others) > 0 {
 		s.todo("nginx also listens at %s: check url", strings.Join(s.others, ", "))
 	}
+	return nil
+}
+
+// follow finds what the services that are known use, and describes all of them.
+func (s *search) follow(ctx context.Context) error {
 	for i := 0; i < len(s.order); i++ { // the list grows
 		if s.order[i].Role == iikanji.RoleApp {
 			s.needs(s.order[i])
 		}
 		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 	s.jobs()
@@ -73,10 +106,7 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 	}
 	s.questions()
 	s.sqliteFiles()
-	s.withoutDatabase()
-	s.finish(ctx)
-	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
-	return s.out, nil
+	return nil
 }
 
 // front finds the process at the site's URL.

@@ -64,6 +64,7 @@ func (s *search) behind(ctx context.Context, svc *service, to string) {
 	case strings.Contains(to, "$"):
 		s.note(svc, "passes requests to "+to, Guess, "the address is a variable")
 		s.todo("service %s passes requests to %s: add the services behind it", svc.Name, to)
+	case p == nil && s.elsewhere(svc, to, "nginx passes requests to it"):
 	case p == nil:
 		s.note(svc, "passes requests to "+to, Guess, "no process of this machine listens there")
 		s.todo("no process listens at %s, where service %s passes requests to", to, svc.Name)

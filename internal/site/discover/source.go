@@ -206,8 +206,7 @@ func (s *search) finish(ctx context.Context) {
 	s.out.Notes["policy.profile"] = policyNote()
 	s.out.Notes["policy.folders"] = "iikanji writes in these folders only."
 	s.out.Notes[""] = "Written by iikanji init from the running machine. iikanji doctor checks it;\ndocs/iikanji-toml.md describes every key."
-	for i, svc := range s.order {
-		f.Services = append(f.Services, svc.Service)
+	for i, svc := range f.Services {
 		var lines []string
 		for _, found := range s.out.Findings {
 			if found.Service == svc.Name {
