@@ -138,7 +138,7 @@ func shapes() []shape {
 			"proxy_pass http://localhost:1323;", "node", ""},
 		{"a name with many words", "xsuportal-web-python.service", fmt.Sprintf(envFile, 9292) + python + unit("xsuportal-web-python.service", unitText("/usr/bin/python3 /home/isucon/webapp/python/app.py", fileEnvironment)),
 			"proxy_pass http://127.0.0.1:9292;", "python", ""},
-		{"FPM", "php8.2-fpm.service", file("/home/isucon/webapp/php/index.php", `<?php $db = new PDO("mysql:host=127.0.0.1;dbname=isucon", "isucon", "isucon"); echo "ok";`) +
+		{"FPM", "php8.2-fpm.service", file("/home/isucon/webapp/php/index.php", `<?php try { $db = new PDO("mysql:host=127.0.0.1;dbname=isucon", "isucon", "isucon"); } catch (Throwable $e) {} echo "ok";`) +
 			"mkdir -p /run/php; rm -f /etc/systemd/system/php8.2-fpm.service; systemctl daemon-reload; systemctl enable -q --now php8.2-fpm\n",
 			"root /home/isucon/webapp/php; include fastcgi_params; fastcgi_param SCRIPT_FILENAME /home/isucon/webapp/php/index.php; fastcgi_pass unix:/run/php/php8.2-fpm.sock;", "php", ""},
 		{"two languages", "isucholar.go.service", file("/home/isucon/webapp/go/go.mod", "module app\ngo 1.26") + python +
@@ -151,7 +151,7 @@ func shapes() []shape {
 // prepare makes what all shapes have in common.
 func prepare(t *testing.T, m *lab.Machine, app string) {
 	t.Helper()
-	inside(t, m, 0, `mkdir -p /home/isucon/webapp/go /etc/nginx/sites-enabled; cp `+app+` /home/isucon/webapp/go/app; chmod 755 /home/isucon /home/isucon/webapp/go/app
+	inside(t, m, 0, `mkdir -p /home/isucon/webapp/go /etc/nginx/sites-enabled; cp `+app+` /home/isucon/webapp/go/app; chmod 755 /home/isucon /home/isucon/webapp/go/app; rm -f /etc/nginx/sites-enabled/default
 printf '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' >/etc/systemd/system/envcheck.service
 systemctl daemon-reload; systemctl enable -q --now envcheck
 printf 'user www-data;\nevents {}\nhttp { access_log /var/log/nginx/access.log; include /etc/nginx/sites-enabled/*; }\n' >/etc/nginx/nginx.conf
