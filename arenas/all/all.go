@@ -2,6 +2,7 @@
 package all
 
 import (
+	_ "github.com/iikanji/iikanji/arenas/goldrush"     // HighLoad Cup 2021
 	_ "github.com/iikanji/iikanji/arenas/isublog"      // the first ISUCON
 	_ "github.com/iikanji/iikanji/arenas/isucholar"    // ISUCON 11 final
 	_ "github.com/iikanji/iikanji/arenas/isucondition" // ISUCON 11 qualifier

@@ -7,13 +7,13 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 )
 
 func main() {
 	maybeVet(os.Args)
 	maybePeer(os.Args)
-	process.MaybeSupervise()
+	stack.MaybeSupervise() // also what a stack starts of this program itself
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }

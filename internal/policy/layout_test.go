@@ -144,6 +144,8 @@ var layout = map[string][]string{
 	"internal/lang/constants":                  {},        // pure: numbers of a source that limit something
 	"packaging":                                {},        // make dist: a program that nothing imports
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
+	"arenas/goldrush":                          {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*", "arenas/goldrush/mine"},
+	"arenas/goldrush/mine":                     {}, // the server of the contest, the fixed side
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
 	"cmd/*":                                    {"*"},
 	"internal/day/work/state":                  {"words"}, // what a run depends on, as data

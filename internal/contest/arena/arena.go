@@ -100,6 +100,8 @@ type Options struct {
 	Addresses []string
 	// Clock replaces the speed of virtual time if it is above 0.
 	Clock float64
+	// Here is the stack that the run is on; nil for a site elsewhere.
+	Here Here
 	// NoLoad ends the run after the checks.
 	NoLoad bool
 }

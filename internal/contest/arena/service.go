@@ -1,6 +1,7 @@
 package arena
 
 import (
+	"context"
 	"io/fs"
 	"time"
 
@@ -33,6 +34,13 @@ type Service struct {
 	// Start runs the service in the foreground. Without it the service is no
 	// process, as with SQLite: it has files only.
 	Start []string
+	// Serve is for a service that is a part of this program, such as the fixed side of a contest:
+	// the stack starts this program again, and calls Serve in it until ctx is done. It is
+	// instead of Start.
+	Serve func(ctx context.Context, p Places) error
+	// PerRun is for a program that the benchmarker starts for each run, see Here: the stack
+	// only builds it. Start is its command.
+	PerRun bool
 	// Check tests the main configuration file, {{.Self.Config}}. Its exit status is
 	// 0 if the file is valid.
 	Check []string
@@ -140,8 +148,8 @@ type Variant struct {
 	Ladder fs.FS
 }
 
-// IsProcess reports whether the service is started.
-func (s *Service) IsProcess() bool { return len(s.Start) > 0 }
+// IsProcess reports whether the stack starts the service.
+func (s *Service) IsProcess() bool { return (len(s.Start) > 0 || s.Serve != nil) && !s.PerRun }
 
 // LogFile returns the file of the service's log of a kind, "" for none.
 func (s *Service) LogFile(kind string) string {

@@ -110,6 +110,9 @@ func (s *Stack) buildChanged(ctx context.Context, built map[string]string) (sums
 // programMissing reports whether a service's start command is its built program
 // and that program is missing.
 func (s *Stack) programMissing(svc *arena.Service) bool {
+	if len(svc.Start) == 0 {
+		return false
+	}
 	path, _, err := s.command(svc, svc.Start, s.view(svc))
 	return err == nil && path == s.places.Service(svc.Name).Binary && s.missing(filepath.Join(binDir, svc.Name))
 }

@@ -48,7 +48,7 @@ func findPrograms(services []arena.Service, o Options) (programs, error) {
 	dirs := searchPath(o)
 	var wants []string
 	for _, svc := range services {
-		if svc.IsProcess() {
+		if len(svc.Start) > 0 {
 			wants = append(wants, svc.Start[0])
 		}
 		if words := process.EngineOf(svc.Engine).SetUp; words != nil {

@@ -166,11 +166,16 @@ func (s *Stack) specOf(svc *arena.Service) (sp process.Spec, err error) {
 	if v.MiB, err = s.dir.mebibytes(svc.Name); err != nil {
 		return sp, err
 	}
-	path, args, err := s.command(svc, svc.Start, v)
+	if svc.Serve != nil {
+		sp.Path, sp.Args, err = s.serves(svc)
+	} else {
+		var args []string
+		sp.Path, args, err = s.command(svc, svc.Start, v)
+		sp.Args = append([]string{sp.Path}, args...)
+	}
 	if err != nil {
 		return sp, err
 	}
-	sp.Path, sp.Args = path, append([]string{path}, args...)
 	if sp.Env, err = s.env(svc); err != nil {
 		return sp, err
 	}

@@ -42,7 +42,7 @@ func Of(ctx context.Context, s *stack.Stack) (_ *change.Site, closeAll func() er
 			}
 			pools = append(pools, is.db)
 		}
-		if declared.IsProcess() {
+		if declared.IsProcess() || declared.PerRun {
 			svc.LimitsFile = s.LimitsFile(name)
 			svc.Running, svc.Builds, svc.Checks, svc.Reloads = is, s.Builds(name), s.Checks(name), s.Reloads(name)
 		}

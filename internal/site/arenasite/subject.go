@@ -113,5 +113,6 @@ func (s *Subject) Scenario(o arena.Options) *field.Scenario {
 	if o.Data == "" {
 		o.Data = s.Stack.Data()
 	}
+	o.Here = s.Stack
 	return ScenarioOf(s.Arena, s.URL(), o)
 }

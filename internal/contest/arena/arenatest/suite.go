@@ -143,7 +143,7 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 // runBehind runs the benchmarker against the app behind a proxy.
 func (s *suite) runBehind(t *testing.T, proxy *Proxy, o test) *iikanji.Run {
 	t.Helper()
-	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
+	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), Here: s.stack, NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
 		Addresses: []string{strings.TrimPrefix(proxy.target, "http://")}})
 	if err != nil {
 		t.Fatal(err)
