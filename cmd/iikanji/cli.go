@@ -49,6 +49,7 @@ type cli struct {
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
 	Sqlcache sqlcacheCmd `cmd:"" help:"Make a query cache for a Go app from its statements and its schema."`
 	Lint     lintCmd     `cmd:"" help:"Find slow uses of a database in Go source, and rewrite proven ones."`
+	Portal   portalCmd   `cmd:"" help:"Run a contest: teams, a queue of runs, workers, a board."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit, its date and the compiler."`
 

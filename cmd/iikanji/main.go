@@ -8,12 +8,14 @@ import (
 	"syscall"
 
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/portal/worker"
 )
 
 func main() {
 	maybeVet(os.Args)
 	maybePeer(os.Args)
 	stack.MaybeSupervise() // also what a stack starts of this program itself
+	worker.MaybeGuard()
 	keepDescriptors()
 	os.Exit(runProcess(systemEnv()))
 }

@@ -314,7 +314,7 @@ func (c *Clock) Left(team string, at time.Time) (left time.Duration, ok bool) {
 
 // Minute is the time of play since the start, without pauses, at an instant.
 func (c *Clock) Minute(at time.Time) time.Duration {
-	if at.Before(c.Start) {
+	if at.Before(c.Start) || c.Start.IsZero() {
 		return 0
 	}
 	played := at.Sub(c.Start)

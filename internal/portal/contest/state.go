@@ -104,7 +104,7 @@ func words(states []State) string {
 // ByTime is the state that time alone leads to: ready rounds start and running ones end. A
 // portal that was down makes the change when it is back.
 func ByTime(c *Clock, from State, now time.Time) State {
-	if from == Ready && !c.Start.IsZero() && !now.Before(c.Start) {
+	if from == Ready && (!c.Start.IsZero() || c.Kind == Open) && !now.Before(c.Start) {
 		from = Running
 	}
 	if from == Running && c.Reached(c.LastEnd(), now) {

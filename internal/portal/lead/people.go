@@ -234,3 +234,65 @@ func (c *Core) Logout(ctx context.Context, cookie string) error {
 		return err
 	})
 }
+
+// FindAccount is the id and the team of the account of a name; api.ErrNotFound if there is
+// none.
+func (c *Core) FindAccount(ctx context.Context, name string) (id, team string, err error) {
+	err = c.store.Read(ctx, func(tx *store.Tx) error {
+		return notFound(tx.Row("SELECT id, team FROM accounts WHERE name = ? ORDER BY created, id", []any{name}, &id, &team))
+	})
+	return id, team, err
+}
+
+// OnlyHost makes one proven address the only host of a team: that of a stack of this machine,
+// whose port may have changed. A host with the address stays.
+func (c *Core) OnlyHost(ctx context.Context, contestID, team, name, address string) error {
+	return c.store.Write(ctx, "host", func(tx *store.Tx) error {
+		parsed, err := c.contest(tx, contestID)
+		if err != nil {
+			return err
+		}
+		if err := allowed(parsed, address); err != nil {
+			return err
+		}
+		n, err := tx.Exec("UPDATE hosts SET url = ?, proven = ? WHERE team = ?", address, c.Now(), team)
+		if err != nil || n > 0 {
+			return err
+		}
+		_, err = tx.Exec("INSERT INTO hosts (id, team, name, url, proven) VALUES (?, ?, ?, ?, ?)", c.newID(), team, name, address, c.Now())
+		return err
+	})
+}
+
+// A MadeTeam is a new team with the secrets of its account.
+type MadeTeam struct {
+	Team  string `json:"team"`
+	Login string `json:"login"` // a login token, valid once
+	Token string `json:"token"` // of commands
+}
+
+// teamTokens is how long the tokens of a new team are valid.
+const teamTokens = 30 * 24 * time.Hour
+
+// NewTeam makes a team with an account and, if an address is given, with a proven host.
+func (c *Core) NewTeam(ctx context.Context, t NewTeam, address string) (*MadeTeam, error) {
+	team, err := c.AddTeam(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if address != "" {
+		if _, err := c.AddHost(ctx, t.Contest, team, "host", address, true); err != nil {
+			return nil, err
+		}
+	}
+	account, err := c.AddAccount(ctx, t.Name, api.Leader, team)
+	if err != nil {
+		return nil, err
+	}
+	out := &MadeTeam{Team: team}
+	if out.Login, err = c.AddToken(ctx, ScopeLogin, account, teamTokens); err != nil {
+		return nil, err
+	}
+	out.Token, err = c.AddToken(ctx, ScopeRun, account, teamTokens)
+	return out, err
+}

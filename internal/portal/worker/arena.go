@@ -17,6 +17,7 @@ import (
 // is in its run.json; the exit status only says whether there is one.
 type arenaBench struct {
 	program string
+	work    string // the arena's own data, kept for the next run
 	history string
 	growth  []float64
 	run     *iikanji.Run
@@ -26,7 +27,7 @@ func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 	b.history = filepath.Join(dir, "history")
 	p := a.Problem
 	args := []string{"bench", p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
-		"--history", b.history, "--dir", filepath.Join(dir, "work")}
+		"--history", b.history, "--dir", b.work}
 	names := make([]string, 0, len(p.Set))
 	for name := range p.Set {
 		names = append(names, name)

@@ -49,7 +49,7 @@ func (w *Worker) attempt(ctx context.Context, a *api.Assignment) {
 func (w *Worker) kindOf(a *api.Assignment) benchmarker {
 	switch {
 	case a.Problem.Arena != "":
-		return &arenaBench{program: w.o.Program}
+		return &arenaBench{program: w.o.Program, work: filepath.Join(w.o.Dir, "arenas", a.Problem.Arena)}
 	case a.Problem.Report == "isuxbench":
 		return &framesBench{}
 	}
@@ -74,9 +74,6 @@ func (w *Worker) run(ctx context.Context, a *api.Assignment, claimed api.Claimed
 		return api.Report{}, err
 	}
 	e := w.watch(ctx, held, kind, claimed)
-	if err := os.RemoveAll(filepath.Join(dir, "history")); err != nil {
-		w.o.Log.Warn("cleaning up", "error", err)
-	}
 	report := kind.report(e)
 	report.Log, report.Stderr = e.log, e.stderr
 	switch {

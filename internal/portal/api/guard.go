@@ -1,0 +1,148 @@
+package api
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// policy is the content security policy of every answer: styles, scripts, images and
+// connections of this server only, no inline code, no frame.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// maxBody bounds a request; a worker's result may be larger.
+const (
+	maxBody       = 256 << 10
+	maxWorkerBody = 16 << 20
+)
+
+// guard checks the Host and the origin of each request, bounds its body, and sets the headers
+// of each answer.
+func (s *Server) guard(next http.Handler) http.Handler {
+	inner := http.NewCrossOriginProtection().Handler(next) // refuses unsafe requests of other origins
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		if s.o.TLS {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		if !s.knownHost(r.Host) {
+			http.Error(w, "this host name is not served", http.StatusMisdirectedRequest)
+			return
+		}
+		limit := int64(maxBody)
+		if strings.HasPrefix(r.URL.Path, "/worker/") {
+			limit = maxWorkerBody
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, limit)
+		inner.ServeHTTP(w, r)
+	})
+}
+
+// knownHost reports whether a Host header names this portal.
+func (s *Server) knownHost(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	if ip, err := netip.ParseAddr(name); err == nil && ip.IsLoopback() {
+		return true
+	}
+	return strings.EqualFold(name, "localhost") || slices.ContainsFunc(s.o.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
+}
+
+// cookieName is that of sessions. Browsers take a name with __Host- from https alone, and
+// then for this host only.
+func (s *Server) cookieName() string {
+	if s.o.TLS {
+		return "__Host-portal"
+	}
+	return "portal"
+}
+
+// SignIn opens a session with a login token; ok is false for one that is not valid.
+func (c *Call) SignIn(token string) (ok bool, err error) {
+	cookie, _, ok, err := c.server.o.Auth.Login(c.R.Context(), token)
+	if err != nil || !ok {
+		return false, err
+	}
+	if c.cookie != "" { // an earlier session of the browser ends
+		if err := c.server.o.Auth.Logout(c.R.Context(), c.cookie); err != nil {
+			return false, err
+		}
+	}
+	c.setCookie(cookie, 12*3600)
+	return true, nil
+}
+
+// SignOut ends the session.
+func (c *Call) SignOut() error {
+	if c.cookie == "" {
+		return nil
+	}
+	c.setCookie("", -1)
+	return c.server.o.Auth.Logout(c.R.Context(), c.cookie)
+}
+
+func (c *Call) setCookie(value string, age int) {
+	http.SetCookie(c.W, &http.Cookie{Name: c.server.cookieName(), Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: c.server.o.TLS, SameSite: http.SameSiteLaxMode})
+}
+
+// errForm is an unsafe request of a session without the token of its forms.
+var errForm = errors.New("the form is not of this session: load the page again")
+
+// checkForm holds unsafe requests of a session to the token of its forms, which is a field
+// "form" or a header Portal-Form. Requests with a bearer token need none.
+func (s *Server) checkForm(c *Call) error {
+	if c.cookie == "" || c.R.Method == http.MethodGet || c.R.Method == http.MethodHead {
+		return nil
+	}
+	got := c.R.Header.Get("Portal-Form")
+	if got == "" && strings.HasPrefix(c.R.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
+		got = c.R.PostFormValue("form")
+	}
+	if subtle.ConstantTimeCompare([]byte(got), []byte(c.Form)) != 1 {
+		return errForm
+	}
+	return nil
+}
+
+// addressOf is the address of a caller, without its port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// A limiter counts requests by key in whole minutes.
+type limiter struct {
+	mu     sync.Mutex
+	minute int64
+	counts map[string]int
+}
+
+// allow counts a request.
+func (l *limiter) allow(key string, most int, now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if minute := now.Unix() / 60; minute != l.minute {
+		l.minute = minute
+		clear(l.counts)
+	}
+	l.counts[key]++
+	return l.counts[key] <= most
+}
