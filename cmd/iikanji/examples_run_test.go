@@ -239,6 +239,7 @@ func TestExamplesAsWritten(t *testing.T) {
 		}},
 		{"arena", arenaExamples, func(_ *testing.T, x *examples) { x.target = "shop" }},
 		{"site", siteExamples, startSite},
+		{"portal", portalExamples, portalFiles},
 		{"files", fileExamples, func(*testing.T, *examples) {}},
 	}
 	var all []example

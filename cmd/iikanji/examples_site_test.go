@@ -36,6 +36,7 @@ type examples struct {
 	target  string // in place of isucondition; "" for isucondition itself
 	site    *targettest.Site
 	replace *strings.Replacer
+	ends    []func() // of what runs in the background
 	caches  []string // environment variables: those of the go command, which are below the user's home
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/portal/worker"
 )
 
 var update = flag.Bool("update", false, "write what the scripts' cmp commands saw into the scripts")
@@ -22,6 +23,7 @@ var update = flag.Bool("update", false, "write what the scripts' cmp commands sa
 func TestMain(m *testing.M) {
 	maybePeer(os.Args)
 	stack.MaybeSupervise()
+	worker.MaybeGuard()
 	process.MaybeSupervise()
 	testscript.Main(sweptRun{m}, map[string]func(){"iikanji": mainOfTests, "rehearse": rehearseOfTests})
 }
@@ -39,6 +41,7 @@ const (
 func mainOfTests() {
 	maybeVet(os.Args)
 	stack.MaybeSupervise()
+	worker.MaybeGuard()
 	process.MaybeSupervise()
 	e := systemEnv()
 	for name, value := range map[string]*time.Duration{restVariable: &e.Rest, leastLoadVariable: &e.LeastLoad} {

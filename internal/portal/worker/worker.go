@@ -110,6 +110,9 @@ func (w *Worker) register(ctx context.Context) error {
 	for {
 		_, err := w.client.call(ctx, "register", beatLimit, api.Register{Worker: w.id, Name: w.o.Name, Kinds: Kinds, Slots: w.o.Slots, Boot: w.boot, Version: w.o.Version}, &struct{}{})
 		var status *StatusError
+		if err == nil {
+			w.o.Log.Info("registered", "worker", w.id, "slots", w.o.Slots)
+		}
 		if err == nil || ctx.Err() != nil {
 			return nil
 		}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// portalExamples run on a portal of this test, with a contest whose benchmarker is a shell
+// command, and on the small arena.
+var portalExamples = []example{
+	{line: `iikanji portal up --help`, want: "Runs a portal until Ctrl-C"},
+	{line: `iikanji portal plan --teams 1000 --run 75s --per-hour 6`, want: "138 workers"},
+	{line: `iikanji portal sim --teams 5 --workers 1 --hours 1`, want: "each job has one result"},
+	{line: `iikanji portal contest check cup.toml`, want: "no mistake"},
+	{line: `iikanji portal contest check cup.toml --json`, want: `"calendar"`},
+	{line: `iikanji portal contest diff cup.toml cup2.toml`, want: "rounds.final.rules.standing: (none) → best"},
+	{line: `iikanji portal contest new cup.toml`, want: "cup_final"},
+	{line: `iikanji portal team "team one" --contest cup --url http://127.0.0.1:8080`, want: "/login?token="},
+	{line: `iikanji portal up --contest cup.toml --listen 127.0.0.1:9000`, want: "the portal is up", forever: true},
+	{line: `iikanji portal up --practice isucondition`, want: "/login?token=", forever: true, with: "--listen 127.0.0.1:0 --dir practice"},
+	{line: `iikanji portal worker --portal http://127.0.0.1:8780 --token-file worker.token`, want: "registered", forever: true, before: (*examples).portal},
+	{line: `iikanji portal job enqueue cup_final -m "an index" --wait`, want: "passed 310", with: "--token-file team.token"},
+	{line: `iikanji portal job list cup_final`, want: "passed 310"},
+	{line: `iikanji portal job list cup_final --json`, want: `"note": "an index"`},
+	{line: `iikanji portal job cancel JOB`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji portal job cancel JOB --reason "wrong host"`, want: "there is no such thing", status: exitFailed},
+}
+
+// cupFile is a contest whose benchmarker needs no site.
+const cupFile = `name = "Cup"
+local = true
+
+[[rounds]]
+id = "final"
+kind = "open"
+problem = "shell"
+
+[problem.shell]
+command = ["sh", "-c", "echo '{\"t\":1,\"score\":5}' >&3; echo '{\"end\":true,\"pass\":true,\"score\":310,\"raw\":320,\"deducted\":10}' >&3"]
+load = "1s"
+`
+
+// portalFiles writes the contest files.
+func portalFiles(t *testing.T, x *examples) {
+	t.Cleanup(func() {
+		for _, end := range x.ends {
+			end()
+		}
+	})
+	x.target = "shop"
+	x.write("cup.toml", cupFile)
+	x.write("cup2.toml", cupFile+"\n[rounds.rules]\nstanding = \"best\"\n")
+}
+
+// portal starts the portal of the user's state folder, a worker, and makes a team.
+func (x *examples) portal() {
+	x.t.Helper()
+	x.background("iikanji portal up --listen 127.0.0.1:0")
+	dir := filepath.Join(x.dir, "state", "iikanji", "portal")
+	var a access
+	for end := time.Now().Add(time.Minute); a.URL == ""; time.Sleep(50 * time.Millisecond) {
+		if text, err := os.ReadFile(filepath.Join(dir, "access.json")); err == nil {
+			_ = json.Unmarshal(text, &a) // half written: read again
+		}
+		if time.Now().After(end) {
+			x.t.Fatal("the portal does not start")
+		}
+	}
+	x.shell("cp " + filepath.Join(dir, "worker.token") + " worker.token")
+	x.shell(`iikanji portal team "team two" --contest cup --url http://127.0.0.1:1 --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
+	x.background("iikanji portal worker --portal " + a.URL + " --token-file worker.token --dir w2")
+	x.replacing("http://127.0.0.1:8780", a.URL)
+}
+
+// background runs a line until the end of the group's tests.
+func (x *examples) background(line string) {
+	x.t.Helper()
+	cmd := exec.Command("sh", "-c", "exec "+line)
+	cmd.Dir, cmd.Env = x.dir, x.env()
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		x.t.Fatal(err)
+	}
+	x.ends = append(x.ends, func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGINT)
+		_ = cmd.Wait() // its status is that of the interrupt
+	})
+}
