@@ -172,6 +172,22 @@ type BenchRef struct {
 	Command  []string `json:"command,omitempty"`
 	// Resets: the data is put back before each run past the app.
 	Resets bool `json:"resets,omitempty"`
+	// Parameters are read by the loaded program from its environment, from ParameterFile.
+	Parameters    []Parameter `json:"parameters,omitempty"`
+	ParameterFile string      `json:"parameter_file,omitempty"`
+}
+
+// A Parameter is one setting of a program that is loaded or that loads.
+type Parameter struct {
+	Name  string `json:"name"`  // of its variable in the environment
+	Value string `json:"value"` // at present
+	// Declared is the value that it had before iikanji changed it.
+	Declared string `json:"declared"`
+	// Values are all that it may have, in an order that means nothing; none for an integer.
+	Values []string `json:"values,omitempty"`
+	// Least and Most are the bounds of an integer.
+	Least int64 `json:"least,omitempty"`
+	Most  int64 `json:"most,omitempty"`
 }
 
 // A Policy lists the promises that changes may weaken.

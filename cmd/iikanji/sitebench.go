@@ -120,7 +120,7 @@ func (r *benchRun) benchmarkerOf(s *livesite.Subject, h *history.History) field.
 		return r.portalOf(s, h)
 	}
 	c := loader.Command{Site: s.File().Site, URL: s.URL(), Bench: s.File().Bench, AccessLog: s.AccessLog, Machine: s.Front(), Now: r.e.Now,
-		Past: func() ([]float64, int, error) { return pastScores(h) }, Inits: func() ([]loader.Initialized, error) { return pastInits(h) }, Prepare: s.Prepare()}
+		Past: func() ([]float64, int, error) { return pastScores(h) }, Inits: func() ([]loader.Initialized, error) { return pastInits(h) }, Prepare: s.Prepare(), Parameters: s.File().Parameters}
 	if r.Manual {
 		return &loader.Manual{Command: c, In: r.e.Stdin, Ask: r.e.Stderr, Quiet: quietTime}
 	}

@@ -100,7 +100,7 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 // live checks the flags, opens the history, brings the target up and calls do.
 func (c *tuneCmd) live(ctx context.Context, e *env, a *namedTarget, do func(context.Context, *benchRun, *liveTarget, *history.History, search.Options) error) error {
 	c.fitSite(a)
-	o, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad))
+	o, err := c.options(leastLoadOf(e, a))
 	if err != nil {
 		return err
 	}
@@ -148,6 +148,15 @@ func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 		return hinted(errors.New("interrupted: the kept changes stay, the candidate is undone"), "the same command continues the search")
 	}
 	return err
+}
+
+// leastLoadOf is the shortest load of the runs of a search of a target. A program without
+// services has no load: its run may be as short as it is.
+func leastLoadOf(e *env, t *namedTarget) time.Duration {
+	if t.file != nil && t.file.ProgramOnly() {
+		return cmp.Or(e.LeastLoad, 100*time.Millisecond)
+	}
+	return cmp.Or(e.LeastLoad, defaultLeastLoad)
 }
 
 // defaultLeastLoad is the shortest load of the runs of a search.

@@ -44,9 +44,9 @@ func (in Input) settle() Input {
 	}
 	in.settled = true
 	if len(in.Target.Services) == 0 {
-		policy := in.Target.Policy
+		policy, bench := in.Target.Policy, in.Target.Bench
 		in.Target = inferTarget(in)
-		in.Target.Policy = policy
+		in.Target.Policy, in.Target.Bench = policy, bench
 	}
 	in.Facts, in.Profiles = slices.Clone(in.Facts), slices.Clone(in.Profiles)
 	_ = fact.Decode(in.Facts) // once, for all rules; they pass over a fact that is not of its type

@@ -27,6 +27,7 @@ var needs = map[string]func(place) bool{
 	"appenv":    func(p place) bool { return p.Role == iikanji.RoleApp && p.IsProcess() },
 	"ddl":       func(p place) bool { return p.Engine.MySQLFamily() || p.Engine == iikanji.EngineSQLite },
 	"gocode":    func(p place) bool { return p.Engine == iikanji.EngineGo && p.site.Source != "" },
+	"parameter": func(place) bool { return true }, // of a command, which no arena has
 	"httpcache": func(p place) bool { return p.Engine == iikanji.EngineNginx && p.site.Config != "" },
 	"mysqlconf": func(p place) bool { return p.site.DropIn != "" },
 	"nginxconf": func(p place) bool { return p.Engine == iikanji.EngineNginx && p.site.Config != "" },

@@ -15,5 +15,6 @@ func Rules() []cause.Rule {
 		errorMargin,
 		unusedMachine,
 		slowInitialize,
+		parameterValues,
 	}
 }

@@ -9,6 +9,7 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/mysqlconf"
 	_ "github.com/iikanji/iikanji/internal/change/nginxconf"
 	_ "github.com/iikanji/iikanji/internal/change/ondemand"
+	_ "github.com/iikanji/iikanji/internal/change/parameter"
 	_ "github.com/iikanji/iikanji/internal/change/patch"
 	_ "github.com/iikanji/iikanji/internal/change/sysctl"
 	_ "github.com/iikanji/iikanji/internal/change/unit"

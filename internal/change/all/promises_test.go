@@ -37,6 +37,7 @@ var keeps = map[string]string{
 	"nginxconf/upstream socket":    "the same requests reach the app by its socket, which must accept when the change is planned",
 	"nginxconf/workers":            "more workers, connections or descriptors; fewer weaken availability",
 	"ondemand/":                    "what is started is used by nobody until another change has the app use it; the end of a service weakens availability",
+	"parameter/":                   "what a program's own parameter means is declared by the user, with its bounds: the checks of the runs decide",
 	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
 	"unit/boot":                    "one more unit is started at boot; nothing that runs now changes",
 	"unit/off":                     "a unit that does not run now is not started at boot either",

@@ -37,6 +37,9 @@ func (f *Field) Rehearse(ctx context.Context) (load.Rehearsal, error) {
 		return r, err
 	}
 	running := slices.Sorted(maps.Keys(f.Subject.Groups()))
+	if len(running) == 0 {
+		return load.Rehearsal{Says: "not made: the target has no service that runs"}, nil
+	}
 	f.Subject.Deaths().expect(true)
 	defer f.Subject.Deaths().expect(false)
 	err = f.Subject.Kill(ctx)

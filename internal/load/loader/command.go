@@ -39,6 +39,8 @@ type Command struct {
 	// Inits are the times of initialize of earlier runs, the oldest first; nil for none.
 	Inits func() ([]Initialized, error)
 	Now   func() time.Time
+	// Parameters are the parameters of the command with their present values; nil for none.
+	Parameters func() ([]iikanji.Parameter, error)
 }
 
 var _ field.Loader = (*Command)(nil)
@@ -154,7 +156,11 @@ func (c *Command) run(ctx context.Context, run *iikanji.Run, text string, length
 	defer beside.Wait()
 	defer stop()
 	run.Began = c.Now()
-	proc := &process{text: text, dir: c.Bench.Dir, env: c.env(length), limit: c.limit(length)}
+	env, err := c.env(length)
+	if err != nil {
+		return nil, err
+	}
+	proc := &process{text: text, dir: c.Bench.Dir, env: env, limit: c.limit(length)}
 	if !l.CheckOnly {
 		if err := c.marks(ctx, &beside, p, proc); err != nil {
 			return nil, err
@@ -170,12 +176,19 @@ func (c *Command) run(ctx context.Context, run *iikanji.Run, text string, length
 	return ended, err
 }
 
-func (c *Command) env(length time.Duration) []string {
+func (c *Command) env(length time.Duration) ([]string, error) {
 	env := append(os.Environ(), "IIKANJI_URL="+c.URL, fmt.Sprintf("IIKANJI_SECONDS=%d", max(1, int(length.Round(time.Second).Seconds()))))
 	for k, v := range c.Bench.Env {
 		env = append(env, k+"="+v)
 	}
-	return env
+	if c.Parameters == nil {
+		return env, nil
+	}
+	parameters, err := c.Parameters()
+	for _, p := range parameters {
+		env = append(env, p.Name+"="+p.Value)
+	}
+	return env, err
 }
 
 // limit is the time after which a run of a length is ended.

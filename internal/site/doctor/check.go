@@ -238,6 +238,9 @@ func (d *round) health(ctx context.Context) {
 		}
 		d.ok(s.Name, "health", "%s answers", what)
 	}
+	if d.File.ProgramOnly() && d.File.URL == "" {
+		return
+	}
 	if err := d.s.AskSite(ctx); err != nil {
 		d.bad(Failed, "", "url", remedyOf(err, "set url to the address at which clients reach the site"), "%v", err)
 	} else {

@@ -26,6 +26,9 @@ import (
 // folders checks the folders in which files are written.
 func (d *round) folders() {
 	const name = "folder of changes"
+	if d.File.ProgramOnly() {
+		return // only the file with the values of parameters is written
+	}
 	if len(d.File.Policy.Folders) == 0 {
 		d.bad(Warning, "", name, "fill in folders below [policy]", "no folder is given: no file can be changed")
 	}

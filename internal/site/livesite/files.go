@@ -11,7 +11,7 @@ import (
 // Files is the site as far as its file shows it, for work on files while
 // services may not run. dir is the work folder.
 func Files(hosts Hosts, f *target.File, dir string) *change.Site {
-	site := &change.Site{Hosts: hosts, Target: f.Target(), Roots: append([]string{filepath.Join(dir, "env")}, f.Policy.Folders...), Services: map[string]change.Service{}}
+	site := &change.Site{Hosts: hosts, Target: f.Target(), Roots: roots(filepath.Join(dir, "env"), f), Services: map[string]change.Service{}}
 	for _, s := range f.Services {
 		svc := change.Service{Host: s.Host, Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads}
 		if s.Role == iikanji.RoleApp {

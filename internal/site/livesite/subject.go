@@ -146,6 +146,7 @@ func (s *Subject) File() *target.File { return s.options.File }
 // Target implements field.Subject.
 func (s *Subject) Target() iikanji.Target {
 	t := s.options.File.Target()
+	t.Bench.Parameters, _ = s.options.File.Parameters() // a damaged file fails each run, with its line
 	groups := s.Groups()
 	for i := range t.Services {
 		service := &t.Services[i]

@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // wire makes the site that kinds of change read and the executor changes.
@@ -17,7 +19,7 @@ func (s *Subject) wire(ctx context.Context) error {
 	}
 	f := s.options.File
 	s.site = &change.Site{Target: s.Target(), Hosts: s.hosts, Services: map[string]change.Service{},
-		Roots: append([]string{s.envFolder()}, f.Policy.Folders...)}
+		Roots: roots(s.envFolder(), f)}
 	for _, name := range s.names {
 		r := s.services[name]
 		svc, err := s.wireOne(ctx, r)
@@ -62,6 +64,16 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 	}
 	svc.Running = is
 	return svc, nil
+}
+
+// roots are the folders in which changes may write files: that of environments, that of the
+// parameters' values, and those of the policy.
+func roots(env string, f *target.File) []string {
+	all := []string{env}
+	if path := f.ParameterPath(); path != "" {
+		all = append(all, filepath.Dir(path))
+	}
+	return append(all, f.Policy.Folders...)
 }
 
 // wired implements change.Running for a service of a site.

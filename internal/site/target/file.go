@@ -18,8 +18,8 @@ const Version = 1
 type File struct {
 	Version  int       `toml:"version" help:"version of this format" example:"1"`
 	Site     string    `toml:"name" help:"name of the site; default: the name of the folder of this file"`
-	URL      string    `toml:"url" help:"address at which clients reach the site" example:"http://127.0.0.1:8080" need:"yes"`
-	Services []Service `toml:"service" help:"one running part of the site; one table per part" need:"yes"`
+	URL      string    `toml:"url" help:"address at which clients reach the site; needed where there are services" example:"http://127.0.0.1:8080"`
+	Services []Service `toml:"service" help:"one running part of the site; one table per part; none where only a command with parameters is tuned"`
 	Hosts    []Host    `toml:"host" help:"a machine of the site; one table per machine; none: all services run on this one"`
 	Bench    Bench     `toml:"bench" help:"the site's benchmarker"`
 	Policy   Policy    `toml:"policy" help:"what iikanji may change"`
@@ -115,6 +115,7 @@ type Bench struct {
 	Reset      Reset             `toml:"reset" help:"what happens before each run"`
 	Within     Duration          `toml:"initialize_within" help:"how long initialize may take by the rules; default: the limit that the benchmarker prints" example:"30s"`
 	Env        map[string]string `toml:"env" help:"further environment of the command"`
+	Parameters []Parameter       `toml:"parameter" help:"setting that the command reads from its environment, which iikanji may change; one table per setting"`
 	Messages   []Message         `toml:"message" help:"what lines of the benchmarker's output mean, before the table of usual words; one table per sort of line"`
 }
 

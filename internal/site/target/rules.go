@@ -30,11 +30,13 @@ func (c *checker) rules(f *File) {
 		c.at("version", "use the newer iikanji that wrote it", "version is %d; this iikanji reads up to %d", f.Version, Version)
 		return
 	}
-	if u, err := url.Parse(f.URL); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if u, err := url.Parse(f.URL); f.ProgramOnly() && f.URL == "" {
+		// a command with parameters needs no site
+	} else if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		c.at("url", `write url = "http://127.0.0.1:8080" above all tables`, "url is %q; want http://HOST[:PORT] or https://HOST[:PORT]", f.URL)
 	}
-	if len(f.Services) == 0 {
-		c.at("service", "iikanji init writes them", "there is no [[service]]")
+	if len(f.Services) == 0 && !f.ProgramOnly() {
+		c.at("service", "iikanji init writes them; a program without services has [[bench.parameter]]", "there is no [[service]]")
 	}
 	c.hosts(f)
 	seen := map[string]bool{}
@@ -123,6 +125,7 @@ func (c *checker) bench(b *Bench) {
 	if b.RunsLeft < 0 {
 		c.at("bench.runs_left", "0 means no limit", "runs_left is %d", b.RunsLeft)
 	}
+	c.parameters(b.Parameters)
 	for i, m := range b.Messages {
 		path := "bench.message." + strconv.Itoa(i+1) + ".match"
 		if _, err := regexp.Compile(m.Match); err != nil {
