@@ -104,6 +104,7 @@ bench: setup-check build
 	go run ./bench/slow
 	go run ./bench/memory -size 1000000000
 	go run ./bench/load
+	go run ./bench/load -h2
 
 # CORPUS is a file with a line for each application: NAME GIT-ADDRESS [FOLDER]; without a
 # network a NAME alone, fetched into .cache/corpus beforehand with the modules it needs.

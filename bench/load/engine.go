@@ -23,6 +23,7 @@ type fetch struct {
 	want    []byte
 	actors  int
 	browser bool // with cookies, gzip and the cache, as in arenas
+	streams int  // actors that share a browser over HTTP/2; 0 for HTTP/1.1
 }
 
 const (
@@ -37,17 +38,22 @@ func (f *fetch) Info() scenario.Info {
 
 func (f *fetch) Load(ctx context.Context, s scenario.Session) error {
 	for range f.actors {
-		s.Go("browser", func(ctx context.Context) { f.loop(ctx, s) })
+		o := scenario.ClientOptions{UserAgent: "iikanji", MaxConns: 1, Gzip: f.browser, Cache: f.browser, InsecureTLS: true}
+		if f.streams > 0 {
+			o.Protocol = scenario.HTTP2
+		}
+		c := s.NewClient(o)
+		if f.browser {
+			c.SetCookie("session", "0123456789abcdef0123456789abcdef")
+		}
+		for range max(f.streams, 1) {
+			s.Go("browser", func(ctx context.Context) { f.loop(ctx, s, c) })
+		}
 	}
 	return nil
 }
 
-func (f *fetch) loop(ctx context.Context, s scenario.Session) {
-	c := s.NewClient(scenario.ClientOptions{UserAgent: "iikanji", MaxConns: 1, Gzip: f.browser, Cache: f.browser})
-	defer c.Close()
-	if f.browser {
-		c.SetCookie("session", "0123456789abcdef0123456789abcdef")
-	}
+func (f *fetch) loop(ctx context.Context, s scenario.Session, c scenario.Client) {
 	req := scenario.Request{Step: stepGet, Path: f.path}
 	for ctx.Err() == nil {
 		res, err := c.Do(ctx, &req)
@@ -67,14 +73,16 @@ func (f *fetch) loop(ctx context.Context, s scenario.Session) {
 
 // engineMain runs package bench in a child process, so that its CPU time is
 // measured like that of every other tool. It prints the run as JSON.
-func engineMain(url string, load time.Duration, browser bool, samples, profile string) error {
-	want, err := get(url)
-	if err != nil {
-		return err
-	}
+func engineMain(url string, load time.Duration, sc *fetch, samples, profile string) error {
 	base, path, err := cutURL(url)
 	if err != nil {
 		return err
+	}
+	sc.path = path
+	if sc.want == nil {
+		if sc.want, err = get(url); err != nil {
+			return err
+		}
 	}
 	if profile != "" {
 		f, err := os.Create(profile)
@@ -86,7 +94,6 @@ func engineMain(url string, load time.Duration, browser bool, samples, profile s
 		}
 		defer pprof.StopCPUProfile()
 	}
-	sc := &fetch{path: path, want: want, actors: conns, browser: browser}
 	run, err := bench.Run(context.Background(), sc, bench.Options{URL: base, Load: load, SamplesDir: samples})
 	if err != nil {
 		return err

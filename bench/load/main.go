@@ -10,6 +10,9 @@
 //     machine affects all tools. Ratios are computed within a round.
 //  4. The table shows medians of the CPU time per request of the whole process.
 //
+// With -h2 it compares package bench over HTTP/2 with h2load instead, with and without
+// TLS, on the same numbers of connections and streams.
+//
 // With -calibrate it measures instead when the generator is the limit, for the
 // thresholds in internal/load/bench/limit.go.
 package main
@@ -41,6 +44,7 @@ type options struct {
 	time      time.Duration
 	only      string
 	calibrate bool
+	h2        bool
 }
 
 func main() {
@@ -53,16 +57,20 @@ func main() {
 
 func run() error {
 	var o options
-	var role, target, samples, profile string
-	var browser bool
+	var role, target, samples, profile, file string
+	var sc fetch
 	var st strain
 	flag.IntVar(&o.rounds, "rounds", 5, "number of runs of each tool")
 	flag.DurationVar(&o.time, "time", 4*time.Second, "length of each run")
 	flag.StringVar(&o.only, "only", "", "run only iikanji, wrk and the tools whose names contain this text")
 	flag.BoolVar(&o.calibrate, "calibrate", false, "measure when the generator is the limit")
+	flag.BoolVar(&o.h2, "h2", false, "compare with h2load over HTTP/2")
 	flag.StringVar(&role, "role", "", "for children: engine, target, strain")
 	flag.StringVar(&target, "url", "", "for children: the URL of the target")
-	flag.BoolVar(&browser, "browser", false, "for the engine: cookies, gzip and cache")
+	flag.BoolVar(&sc.browser, "browser", false, "for the engine: cookies, gzip and cache")
+	flag.IntVar(&sc.actors, "conns", conns, "for the engine: browsers, with one connection each")
+	flag.IntVar(&sc.streams, "streams", 0, "for the engine: HTTP/2 with so many streams of each connection")
+	flag.StringVar(&file, "want", "", "for the engine: the file to compare with (default: fetch it)")
 	flag.StringVar(&samples, "samples", "", "for the engine: keep raw samples in this folder")
 	flag.StringVar(&profile, "cpuprofile", "", "for the engine: write a CPU profile")
 	flag.IntVar(&st.serve, "serve", 0, "for strain: CPU µs of the target per request")
@@ -71,7 +79,13 @@ func run() error {
 	flag.Parse()
 	switch role {
 	case "engine":
-		return engineMain(target, o.time, browser, samples, profile)
+		if file != "" {
+			var err error
+			if sc.want, err = os.ReadFile(file); err != nil {
+				return fmt.Errorf("reading what to compare with: %w", err)
+			}
+		}
+		return engineMain(target, o.time, &sc, samples, profile)
 	case "target":
 		return targetMain()
 	case "strain":
@@ -84,6 +98,9 @@ func run() error {
 	}
 	if o.calibrate {
 		return calibrate(ctx, o.time)
+	}
+	if o.h2 {
+		return compareH2(ctx, o)
 	}
 	return compare(ctx, o)
 }

@@ -16,9 +16,10 @@ import (
 
 // A server is a private nginx with one file.
 type server struct {
-	url  string
-	want string // path of the served file
-	cmd  *exec.Cmd
+	url       string
+	h2, h2TLS string // URLs of the same file over HTTP/2
+	want      string // path of the served file
+	cmd       *exec.Cmd
 }
 
 const nginxConf = `daemon off;
@@ -35,6 +36,15 @@ http {
 	client_body_temp_path %[2]s/body; proxy_temp_path %[2]s/proxy; fastcgi_temp_path %[2]s/fastcgi;
 	uwsgi_temp_path %[2]s/uwsgi; scgi_temp_path %[2]s/scgi;
 	server { listen 127.0.0.1:%[3]d backlog=1024; root %[2]s/www; default_type text/plain; }
+	server { listen 127.0.0.1:%[5]d http2; root %[2]s/www; default_type text/plain; }
+	server {
+		listen 127.0.0.1:%[6]d ssl http2;
+		ssl_protocols TLSv1.3;
+		ssl_certificate %[2]s/cert.pem;
+		ssl_certificate_key %[2]s/key.pem;
+		root %[2]s/www;
+		default_type text/plain;
+	}
 }
 `
 
@@ -52,8 +62,13 @@ func startNginx(ctx context.Context, dir string) (*server, error) {
 	if err := os.WriteFile(s.want, []byte(body), 0o644); err != nil {
 		return nil, fmt.Errorf("writing nginx's file: %w", err)
 	}
-	port, err := freePort()
-	if err != nil {
+	var ports [3]int
+	for i := range ports {
+		if ports[i], err = freePort(); err != nil {
+			return nil, err
+		}
+	}
+	if err := writeCertificate(dir); err != nil {
 		return nil, err
 	}
 	user := ""
@@ -62,7 +77,7 @@ func startNginx(ctx context.Context, dir string) (*server, error) {
 	}
 	mask := "1" + strings.Repeat("0", targetCore)
 	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, mask, dir, port, user), 0o644); err != nil {
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, mask, dir, ports[0], user, ports[1], ports[2]), 0o644); err != nil {
 		return nil, fmt.Errorf("writing nginx's configuration: %w", err)
 	}
 	s.cmd = exec.Command(bin, "-p", dir, "-c", conf, "-e", filepath.Join(dir, "error.log"))
@@ -71,7 +86,8 @@ func startNginx(ctx context.Context, dir string) (*server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting nginx: %w", err)
 	}
-	s.url = fmt.Sprintf("http://127.0.0.1:%d/file", port)
+	s.url = fmt.Sprintf("http://127.0.0.1:%d/file", ports[0])
+	s.h2, s.h2TLS = fmt.Sprintf("http://127.0.0.1:%d/file", ports[1]), fmt.Sprintf("https://127.0.0.1:%d/file", ports[2])
 	if err := await(ctx, s.url); err != nil {
 		s.stop()
 		return nil, err

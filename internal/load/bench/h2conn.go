@@ -3,7 +3,6 @@ package bench
 import (
 	"errors"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -322,14 +321,4 @@ func (cc *h2conn) cutStream(id uint32, force bool) {
 		cc.abandon(cc.streams[i], cutFault("cut off", nil), cc.clock.now())
 		cc.after()
 	}
-}
-
-// closed reports, without waiting, whether the target has closed the idle connection.
-func (cc *h2conn) closed() (gone bool) {
-	err := cc.wire.raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		gone = n == 0 && err == nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
-	})
-	return gone || err != nil
 }

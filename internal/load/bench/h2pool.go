@@ -189,7 +189,7 @@ func (cc *h2conn) load(careful bool) (n int, room bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	n = len(cc.streams) + cc.reserved
-	if careful && n == 0 && !cc.dead && cc.nextID > 1 && cc.closed() {
+	if careful && n == 0 && !cc.dead && cc.nextID > 1 && cc.wire.closed() {
 		cc.draining = true
 		cc.after()
 	}

@@ -25,6 +25,10 @@ type wire struct {
 	empty   bool // the latest read took all that there was
 	skipped bool // a read was not tried, because of empty
 
+	// Of closed, with the connection's lock.
+	look func(fd uintptr)
+	gone bool
+
 	// Of one writer at a time.
 	now   func(fd uintptr) bool // writes part
 	part  []byte
@@ -47,8 +51,17 @@ func newWire(nc net.Conn) *wire {
 		w.n, w.err = writeNow(fd, w.part)
 		return true
 	}
+	w.look = func(fd uintptr) {
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		w.gone = n == 0 && err == nil || err != nil && err != syscall.EAGAIN && err != syscall.EINTR
+	}
 	return w
 }
+
+// closed reports, without waiting, whether the target has closed the connection and
+// all that it has sent was read.
+func (w *wire) closed() bool { return w.raw.Control(w.look) != nil || w.gone }
 
 // A side is the connection that crypto/tls sees.
 type side struct {
