@@ -98,3 +98,33 @@ func packageOf(program string) string {
 	}
 	return program
 }
+
+// forAll is a program of the same name that every user can reach, if not everybody can reach path:
+// the services of a stack that root started run as the user nobody.
+func forAll(dirs []string, path string) string {
+	if reachable(path) {
+		return path
+	}
+	for _, d := range dirs {
+		if other, ok := find([]string{d}, filepath.Base(path)); ok && reachable(other) {
+			return other
+		}
+	}
+	return path
+}
+
+// reachable reports whether every user may execute a file: each folder above it lets them
+// through.
+func reachable(path string) bool {
+	for {
+		info, err := os.Stat(path)
+		if err != nil || info.Mode().Perm()&0o001 == 0 {
+			return false
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return true
+		}
+		path = parent
+	}
+}

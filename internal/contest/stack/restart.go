@@ -171,6 +171,9 @@ func (s *Stack) specOf(svc *arena.Service) (sp process.Spec, err error) {
 	} else {
 		var args []string
 		sp.Path, args, err = s.command(svc, svc.Start, v)
+		if err == nil && s.dir.as.drop {
+			sp.Path = forAll(searchPath(s.options), sp.Path)
+		}
 		sp.Args = append([]string{sp.Path}, args...)
 	}
 	if err != nil {

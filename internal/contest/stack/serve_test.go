@@ -107,3 +107,40 @@ func TestServesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestForAll: a program in a folder of root alone is searched further on.
+func TestForAll(t *testing.T) {
+	dir, err := os.MkdirTemp("/tmp", "iikanji-reach-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	closed, open := filepath.Join(dir, "closed"), filepath.Join(dir, "open")
+	for _, d := range []string{closed, open} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(d, "tool"), nil, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(closed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	of := func(d string) string { return filepath.Join(d, "tool") }
+	for _, c := range []struct {
+		dirs       []string
+		path, want string
+	}{
+		{[]string{closed, open}, of(closed), of(open)},
+		{[]string{closed}, of(closed), of(closed)},
+		{[]string{closed, open}, of(open), of(open)},
+	} {
+		if got := forAll(c.dirs, c.path); got != c.want {
+			t.Errorf("%s in %q: %s, want %s", c.path, c.dirs, got, c.want)
+		}
+	}
+}
