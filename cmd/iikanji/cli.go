@@ -18,6 +18,7 @@ import (
 type cli struct {
 	Init     initCmd     `cmd:"" help:"Describe a running site in an iikanji.toml; change nothing."`
 	Doctor   doctorCmd   `cmd:"" help:"Check an iikanji.toml against the running machine."`
+	Hosts    hostsCmd    `cmd:"" help:"Show, measure, accept or clean the machines of a site."`
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`

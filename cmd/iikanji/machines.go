@@ -22,7 +22,11 @@ func withMachines(ctx context.Context, t *namedTarget, write bool, progress func
 	if t.file == nil || t.hosts != nil || !slices.ContainsFunc(t.file.Hosts, func(h target.Host) bool { return !h.Here() }) {
 		return do()
 	}
-	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Claim: claimOf(t.file), Progress: progress})
+	ids, err := t.identities()
+	if err != nil {
+		return err
+	}
+	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Claim: claimOf(t.file), Progress: progress, Known: ids, Ask: askSecret(systemEnv())})
 	if err != nil {
 		return err
 	}
@@ -38,6 +42,16 @@ func withMachines(ctx context.Context, t *namedTarget, write bool, progress func
 		}
 	}
 	return do()
+}
+
+// identities are the machines of the site as iikanji hosts has seen them, in its usual work
+// folder.
+func (t *namedTarget) identities() (map[string]string, error) {
+	dir, err := t.defaultDir()
+	if err != nil {
+		return nil, err
+	}
+	return sitefleet.ReadIdentities(filepath.Join(dir, identitiesFile))
 }
 
 // claimOf names this machine and the folder of a site.

@@ -27,6 +27,9 @@ type Options struct {
 	AcceptNew bool
 	// Ask asks a person for a secret, such as the passphrase of a key; nil: nobody is asked.
 	Ask func(prompt string) (string, error)
+	// Known are the Identity.ID of machines by name, as they were seen before: another machine
+	// in their place is an ExchangedError. Names that are missing are not compared.
+	Known map[string]string
 	// SSHArguments are further arguments of ssh -G, such as -F FILE.
 	SSHArguments []string
 	// Progress is called with what goes on, a line at a time; nil for no one. It may be

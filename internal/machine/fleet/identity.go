@@ -3,7 +3,12 @@ package fleet
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -16,6 +21,39 @@ type Identity struct {
 	ID string `json:"id"`
 	// Boot is the kernel's id of this boot.
 	Boot string `json:"boot"`
+}
+
+// ReadIdentities reads the IDs of machines by name, which WriteIdentities has written; none
+// if there is no file.
+func ReadIdentities(path string) (map[string]string, error) {
+	b, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]string{}, nil
+	}
+	var out map[string]string
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the identities of machines: %w", err)
+	}
+	return out, nil
+}
+
+// WriteIdentities keeps the IDs of machines in a file, and makes its folder.
+func WriteIdentities(path string, ids map[string]string) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	var b []byte
+	if err == nil {
+		b, err = json.MarshalIndent(ids, "", "  ")
+	}
+	if err == nil {
+		err = host.Local{}.Write(path, append(b, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the identities of machines: %w", err)
+	}
+	return nil
 }
 
 // hostKeys are the files of an SSH host key, the first that is there counts: which key a

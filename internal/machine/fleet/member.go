@@ -31,7 +31,7 @@ type Member struct {
 
 	mu     sync.Mutex
 	peer   *peer.Peer // nil before the first connection
-	is     Identity   // of the first connection; Boot of the last one
+	is     Identity   // as it is known, or of the first connection; Boot of the last one
 	err    error      // why there is no connection
 	closed bool
 }
@@ -44,6 +44,7 @@ const knownHosts = "known_hosts"
 func newMember(f *target.File, h *target.Host, o Options, p *programs, d *sshdial.Dialer) *Member {
 	m := &Member{host: h, options: o, programs: p, dialer: d, err: errors.New("it was never connected"),
 		knownHosts: cmp.Or(h.KnownHosts, filepath.Join(filepath.Dir(f.Path), knownHosts))}
+	m.is.ID = o.Known[h.Name]
 	if o.Write && h.MayChange() {
 		m.folders = append(f.FoldersOn(h.Name), f.LogFoldersOn(h.Name)...)
 	}
