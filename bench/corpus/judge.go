@@ -24,6 +24,7 @@ type hit struct {
 	What    string      `json:"what"`
 	Promise string      `json:"promise"`
 	Fixes   []goapp.Fix `json:"fixes"`
+	Sends   []string    `json:"statements"`
 	Reason  *struct {
 		Text string `json:"text"`
 		File string `json:"file"`
@@ -42,6 +43,9 @@ type result struct {
 	built, vetted map[int]bool
 	broken        []string
 }
+
+// ofWholeApp begins the reason of a place that gets a change of the whole app.
+const ofWholeApp = "it is a change of the whole app"
 
 // judge runs the levers over a module, and builds and vets its packages with their fixes.
 func judge(ctx context.Context, program, dir, only string) (*result, error) {
@@ -65,7 +69,7 @@ func judge(ctx context.Context, program, dir, only string) (*result, error) {
 	}
 	r := &result{dir: dir, lines: found.Lines, problems: len(found.Problems), built: map[int]bool{}, vetted: map[int]bool{}}
 	for _, h := range found.Hits {
-		r.pool = r.pool || h.Code == "APP207" && h.Reason != nil && strings.HasPrefix(h.Reason.Text, "it is a change of the whole app")
+		r.pool = r.pool || h.Code == "APP207" && h.Reason != nil && strings.HasPrefix(h.Reason.Text, ofWholeApp)
 		if only == "" || slices.Contains(strings.Split(only, ","), h.Code) {
 			r.hits = append(r.hits, h)
 		}

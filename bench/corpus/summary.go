@@ -32,8 +32,29 @@ func newSummary() *summary {
 	return &summary{codes: map[string]*count{}, reasons: map[string]int{}, example: map[string]string{}}
 }
 
-// aheadCode is the lever whose places the query cache covers: it reads the rows ahead.
-const aheadCode = "APP205"
+// The query cache is the fix of one lever, and covers the places of another one: it reads
+// their rows ahead, where the text of the statement is known and no clause forbids it.
+const (
+	cacheCode = "APP207"
+	aheadCode = "APP205"
+)
+
+// byDriver reports whether the query cache is the remedy of a place without a fix.
+func (r *result) byDriver(h hit) bool {
+	switch h.Code {
+	case cacheCode:
+		return h.Reason != nil && strings.HasPrefix(h.Reason.Text, ofWholeApp)
+	case aheadCode:
+		return r.pool && len(h.Sends) > 0 && !strings.ContainsAny(h.Sends[0], hole+"$") && !notAhead.MatchString(h.Sends[0])
+	}
+	return false
+}
+
+// hole stands for a part of a statement that is not known.
+const hole = "\ufffd"
+
+// notAhead finds the clauses of statements that are never read ahead.
+var notAhead = regexp.MustCompile(`(?i)\bFOR (UPDATE|SHARE)\b|\bLOCK IN\b|\bJOIN\b|\bDISTINCT\b|\bGROUP BY\b|\bUNION\b`)
 
 // names in a reason differ from place to place.
 var (
@@ -56,7 +77,7 @@ func (s *summary) add(name string, r *result) {
 				c.fix++
 				c.built += one(r.built[i])
 				c.vetted += one(r.vetted[i])
-			} else if h.Code == aheadCode && r.pool {
+			} else if r.byDriver(h) {
 				c.driver++
 			}
 		}

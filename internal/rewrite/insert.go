@@ -18,6 +18,7 @@ type rowInsert struct {
 	tuple      string // "(?, ?)" as written
 	start, end int    // of the tuple
 	params     int    // placeholders in the tuple
+	numbers    []int  // the argument of each of them, from 0; nil for question marks
 	tail       bool   // more than a comment or a space follows the tuple
 }
 
@@ -78,6 +79,13 @@ func (r *rowInsert) locate(s *statement) bool {
 	}
 	if closing >= len(s.tokens) || r.params != sqltext.Placeholders(s.tokens) {
 		return false
+	}
+	args, ok := positions(s.tokens)
+	if !ok && !slices.ContainsFunc(s.tokens, func(t sqltext.Token) bool { return strings.HasPrefix(t.Text, ":") }) {
+		return false // other placeholders; those with names are those of a named statement
+	}
+	if dollared(s.tokens) {
+		r.numbers = args
 	}
 	r.end = s.tokens[closing].End
 	r.tuple = strings.Join(strings.Fields(s.sql[r.start:r.end]), " ")

@@ -41,6 +41,9 @@ type perElement struct {
 	*reporter
 	calls *sqlcall.Result
 	still quietness
+	// reorders: the fix in the making reads the first of perhaps several rows that no
+	// ORDER BY tells apart.
+	reorders bool
 }
 
 func (l *perElement) visit(c *sqlcall.Call) {
@@ -57,6 +60,15 @@ func (l *perElement) visit(c *sqlcall.Call) {
 		if edits, ok := b.edits(); ok {
 			p.fixes = suggested("Read the rows before the loop", edits)
 			if b.multi && s.selects().OrderBy == nil {
+				p.promise = RowOrder
+			}
+		}
+	}
+	if len(p.fixes) == 0 {
+		l.reorders = false
+		if edits, ok := l.readInline(c); ok {
+			p.fixes = suggested("Read the rows of the next elements", edits)
+			if l.reorders || c.Op == sqlcall.Select && s.selects().OrderBy == nil {
 				p.promise = RowOrder
 			}
 		}
@@ -81,10 +93,14 @@ func (l *perElement) helpers() {
 			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil && !inner.Handle.Faked {
 				p := place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
 					how: "read the rows of all elements by one statement before the loop"}
+				l.reorders = false
 				if edits, ok := l.prefetch(call, fn, loop); ok {
 					p.fixes = suggested("Read the rows before the loop", edits)
 				} else if edits, ok := l.readAhead(call, fn, loop); ok {
 					p.fixes = suggested("Read the rows of the next elements", edits)
+					if l.reorders {
+						p.promise = RowOrder
+					}
 				} else if p.why = l.refused; true {
 					if edits, ok := l.lookAhead(call, fn, loop); ok {
 						p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested

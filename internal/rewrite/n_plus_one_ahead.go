@@ -120,8 +120,25 @@ var harmlessMethods = map[string][]string{
 
 // harmlessPackages send no statement, and call nothing of the app but methods of values
 // that encode themselves.
-var harmlessPackages = []string{"log", "log/slog", "io", "bufio", "sort", "sync", "sync/atomic", "context", "mime", "image", "container/list", "testing",
+var harmlessPackages = []string{"fmt", "log", "log/slog", "io", "bufio", "sort", "sync", "sync/atomic", "context", "mime", "image", "container/list", "testing",
 	"github.com/sirupsen/logrus", "go.uber.org/zap", "github.com/rs/zerolog", "github.com/rs/zerolog/log", "github.com/pkg/errors", "golang.org/x/text/language"}
+
+// answerPackages are those by whose methods handlers read requests and write answers.
+var answerPackages = []string{"net/http", "github.com/gin-gonic/gin", "github.com/labstack/echo", "github.com/go-chi/render", "github.com/gofiber/fiber", "html/template"}
+
+// actingMethods of these packages run other handlers, send requests, or wait.
+var actingMethods = []string{"Next", "Do", "Get", "Head", "Post", "PostForm", "RoundTrip", "ServeHTTP", "HandleContext", "ListenAndServe", "ListenAndServeTLS", "Serve", "Run", "Start",
+	"Shutdown", "Close", "Execute", "ExecuteTemplate", "Render", "HTML", "Stream"}
+
+// answers reports whether a function reads a request or writes an answer, and runs nothing
+// of the app but methods of values that encode or decode themselves.
+func answers(fn *types.Func) bool {
+	if fn.Pkg().Path() == "net/http" && fn.Signature().Recv() != nil && receiverName(fn.Signature().Recv().Type()) == "Header" {
+		return true
+	}
+	return !slices.Contains(actingMethods, fn.Name()) &&
+		slices.ContainsFunc(answerPackages, func(p string) bool { return fn.Pkg().Path() == p || strings.HasPrefix(fn.Pkg().Path(), p+"/") })
+}
 
 // harmless reports whether a call writes nothing to the table.
 func (w *tableWrites) harmless(call *ast.CallExpr) bool {
@@ -136,7 +153,7 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	if !ok {
 		return false
 	}
-	if fn.Pkg() != nil && slices.Contains(harmlessPackages, fn.Pkg().Path()) {
+	if fn.Pkg() != nil && (slices.Contains(harmlessPackages, fn.Pkg().Path()) || answers(fn)) {
 		return true
 	}
 	if recv := fn.Signature().Recv(); recv != nil {

@@ -60,10 +60,17 @@ func (l *perElement) mapperOf(call *ast.CallExpr) (name, how string) {
 	return "", ""
 }
 
+// A mapperSender is a function that sends a query of a mapper.
+type mapperSender struct {
+	mapper, how string
+	texts       []string // that it may send
+}
+
 // mapped reports the queries of mappers that a loop sends for each of its elements: by
 // itself, or by a function of the package.
 func (l *perElement) mapped() {
-	senders := map[*types.Func][2]string{}
+	senders := map[*types.Func]mapperSender{}
+	x := indexOf(l.pass)
 	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
 		call := c.Node().(*ast.CallExpr)
 		name, how := l.mapperOf(call)
@@ -72,14 +79,14 @@ func (l *perElement) mapped() {
 		}
 		if loop := loopAround(c, call); loop != nil {
 			if l.selects(call, loop) {
-				l.report(place{node: lastOf(call), what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name)}})
+				l.report(place{node: lastOf(call), statements: mapperTexts(x, call), what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name)}})
 			}
 			continue
 		}
 		for up := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 			if d, ok := up.Node().(*ast.FuncDecl); ok {
 				if fn, ok := l.pass.TypesInfo.Defs[d.Name].(*types.Func); ok && fn.Signature().Params().Len() > 0 {
-					senders[fn] = [2]string{name, how}
+					senders[fn] = mapperSender{name, how, mapperTexts(x, call)}
 				}
 			}
 			break
@@ -96,8 +103,8 @@ func (l *perElement) mapped() {
 		if loop == nil || !slices.ContainsFunc(call.Args, func(a ast.Expr) bool { return l.varies(a, loop) }) {
 			continue
 		}
-		l.report(place{node: call, what: "each element of the loop calls " + fn.Name() + ", which sends a query of " + by[0], how: by[1],
-			why: refusal{call, byMapper(by[0])}})
+		l.report(place{node: call, what: "each element of the loop calls " + fn.Name() + ", which sends a query of " + by.mapper, how: by.how, statements: by.texts,
+			why: refusal{call, byMapper(by.mapper)}})
 	}
 }
 

@@ -34,14 +34,17 @@ import (
 // for the next elements of a loop, and is sent where these have none.
 type reader struct {
 	*perElement
-	decl   *ast.FuncDecl
-	call   *sqlcall.Call
-	s      *statement
-	key    int // position of the parameter that varies
-	keyT   types.Type
-	multi  bool         // Select: several rows for each key
-	dests  []types.Type // what the destinations point to
-	source *sourceText
+	decl *ast.FuncDecl
+	call *sqlcall.Call
+	s    *statement
+	key  int // position of the parameter that varies
+	keyT types.Type
+	// element is the key of a statement in the loop itself, as an expression of the element.
+	element ast.Expr
+	multi   bool         // Select: several rows for each key
+	first   bool         // of perhaps several rows for a key, the first one is read
+	dests   []types.Type // what the destinations point to
+	source  *sourceText
 }
 
 // readerOf reads the declaration of a function as a reader.
@@ -97,12 +100,27 @@ func (r *reader) statement() bool {
 	s, err := parse(c.SQL())
 	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct && !sqltext.Locks(s.tokens), c.Expr,
 		"the statement is no SELECT of a table, is a DISTINCT one, or locks its rows") ||
-		!r.needs(sqltext.Marked(s.tokens) && len(c.Args) > 0 && len(c.Args) == sqltext.Placeholders(s.tokens), c.Expr, "the statement's placeholders are not ?, one for each argument") {
+		!r.needs(onePlaceholderEach(s.tokens, c.Args), c.Expr, "the statement's placeholders are not ? or $1, one for each argument") ||
+		!r.needs(!dollared(s.tokens) || c.Handle.Kind != sqlcall.Tx, c.Expr, "in a transaction of PostgreSQL, a statement that fails would end it") {
 		return false
 	}
 	r.s = s
-	return r.needs(r.multi || r.facts.atMostOne(s.selects()) || limitOne(s.selects()), c.Expr,
-		"the schema shows no unique key that the statement compares, and it has no LIMIT 1: which of several rows comes first is not known")
+	r.first = !r.multi && !r.facts.atMostOne(s.selects()) && !limitOne(s.selects())
+	r.reorders = r.reorders || r.first
+	return r.needs(!r.first || s.selects().Limit == nil && s.selects().GroupBy == nil, c.Expr,
+		"the schema shows no unique key that the statement compares, and it has another LIMIT than 1, or groups its rows")
+}
+
+// onePlaceholderEach reports whether a statement has one placeholder for each argument.
+func onePlaceholderEach(tokens []sqltext.Token, args []ast.Expr) bool {
+	at, ok := positions(tokens)
+	return ok && len(args) > 0 && len(args) == len(at)
+}
+
+// plainKey reports whether a type has integers or texts.
+func plainKey(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && basic.Info()&(types.IsInteger|types.IsString) != 0
 }
 
 // scansValues reports whether the row of a QueryRow is read by Scan at once.
@@ -225,8 +243,7 @@ func (r *reader) parameter(at int) bool {
 				continue
 			}
 			r.key, r.keyT = at, r.pass.TypesInfo.TypeOf(name)
-			basic, ok := r.keyT.Underlying().(*types.Basic)
-			return ok && basic.Info()&(types.IsInteger|types.IsString) != 0
+			return plainKey(r.keyT)
 		}
 	}
 	return false
@@ -262,7 +279,9 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 	}
 	b := &batch{perElement: l}
 	key := -1
+	var element ast.Expr
 	for i, a := range call.Args {
+		a = l.byElement(a, around)
 		switch varies := l.varies(a, around); {
 		case !l.needs(b.unsetIn(a, bodyOfLoop(around)), a, "the loop sets an argument of %s", d.Name.Name):
 			return nil, false
@@ -273,7 +292,7 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 		case varies && !l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow"):
 			return nil, false
 		case varies:
-			key = i
+			key, element = i, a
 		}
 	}
 	recv, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr)
@@ -285,7 +304,7 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 		!l.harmlessLoop(r, around) {
 		return nil, false
 	}
-	return r.edits(call, around, header, key)
+	return r.edits(call, around, header, key, element)
 }
 
 // bodyOfLoop is the body of a loop.
@@ -336,9 +355,14 @@ func guarded(pass *analysis.Pass, key ast.Expr, call *ast.CallExpr, loop ast.Stm
 		case *ast.StarExpr:
 			follows = true
 		case *ast.SelectorExpr:
-			if _, pointer := pass.TypesInfo.TypeOf(n.X).Underlying().(*types.Pointer); pointer {
-				follows = true
+			if t := pass.TypesInfo.TypeOf(n.X); t != nil {
+				_, pointer := t.Underlying().(*types.Pointer)
+				follows = follows || pointer
 			}
+		case *ast.IndexExpr:
+			follows = follows || !sureIndex(pass, n, loop)
+		case *ast.SliceExpr, *ast.TypeAssertExpr:
+			follows = true
 		}
 		return !follows
 	})
@@ -361,26 +385,97 @@ func guarded(pass *analysis.Pass, key ast.Expr, call *ast.CallExpr, loop ast.Stm
 		case *ast.BlockStmt:
 			// What stands before the call in the loop's body may leave the round.
 			if c.Parent().Node() == loop {
-				return skips(n, call)
+				return skips(pass, n, call, key)
 			}
 		}
 	}
 	return false
 }
 
-// skips reports whether a statement of a block before a call may leave the round.
-func skips(body *ast.BlockStmt, call *ast.CallExpr) (found bool) {
+// sureIndex reports whether an index cannot be out of range: that of a map, or the loop's
+// own of what it goes over.
+func sureIndex(pass *analysis.Pass, n *ast.IndexExpr, loop ast.Stmt) bool {
+	t := pass.TypesInfo.TypeOf(n.X)
+	if t == nil {
+		return false
+	}
+	if _, isMap := t.Underlying().(*types.Map); isMap {
+		return true
+	}
+	r, ok := loop.(*ast.RangeStmt)
+	if !ok || r.Key == nil || types.ExprString(r.X) != types.ExprString(n.X) {
+		return false
+	}
+	key, isKey := r.Key.(*ast.Ident)
+	at, isIdent := ast.Unparen(n.Index).(*ast.Ident)
+	return isKey && isIdent && pass.TypesInfo.ObjectOf(key) == pass.TypesInfo.ObjectOf(at)
+}
+
+// skips reports whether a statement of a block before a call may leave the round, or the
+// function on a condition on what the key names.
+func skips(pass *analysis.Pass, body *ast.BlockStmt, call *ast.CallExpr, key ast.Expr) (found bool) {
 	for _, s := range body.List {
 		if s.End() > call.Pos() {
 			break
 		}
 		ast.Inspect(s, func(n ast.Node) bool {
-			_, jumps := n.(*ast.BranchStmt)
-			found = found || jumps
+			switch n := n.(type) {
+			case *ast.BranchStmt:
+				found = true
+			case *ast.IfStmt:
+				found = found || leavesFunction(n.Body) && sharesVariable(pass, n.Cond, key)
+			}
 			return !found
 		})
 	}
 	return found
+}
+
+// sharesVariable reports whether two expressions name one variable.
+func sharesVariable(pass *analysis.Pass, a, b ast.Expr) (found bool) {
+	seen := map[types.Object]bool{}
+	ast.Inspect(b, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v, isVar := pass.TypesInfo.ObjectOf(id).(*types.Var); isVar && !v.IsField() {
+				seen[v] = true
+			}
+		}
+		return true
+	})
+	ast.Inspect(a, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && seen[pass.TypesInfo.ObjectOf(id)]
+		return !found
+	})
+	return found
+}
+
+// byElement is an argument as an expression of the element: that which sets a variable of
+// the round, where a statement of the loop's body does so once, and the argument itself
+// otherwise.
+func (l *perElement) byElement(a ast.Expr, loop ast.Stmt) ast.Expr {
+	body, ok := bodyOfLoop(loop).(*ast.BlockStmt)
+	if !ok {
+		return a
+	}
+	for range len(body.List) {
+		v := localVar(l.pass.TypesInfo, a)
+		if _, plain := ast.Unparen(a).(*ast.Ident); !plain || v == nil || l.calls.Writes[v] != 1 {
+			return a
+		}
+		value := ast.Expr(nil)
+		for _, s := range body.List {
+			set, isSet := s.(*ast.AssignStmt)
+			if isSet && set.Tok == token.DEFINE && len(set.Lhs) == 1 && len(set.Rhs) == 1 && l.pass.TypesInfo.Defs[identOf(set.Lhs[0])] == v && l.still.quiet(set.Rhs[0]) {
+				value = set.Rhs[0]
+			}
+		}
+		if value == nil || !types.Identical(l.pass.TypesInfo.TypeOf(value), v.Type()) {
+			return a
+		}
+		a = value
+	}
+	return a
 }
 
 // harmlessLoop reports whether nothing in a loop writes a table that the reader's
@@ -414,8 +509,9 @@ func tablesOf(sel *tidb.SelectStmt) []string {
 	return f.names
 }
 
-// edits write the twin behind the function, and its use in the loop.
-func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int) ([]analysis.TextEdit, bool) {
+// edits write the twin behind the function, and its use in the loop. element is the key as
+// an expression of the loop's element.
+func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int, element ast.Expr) ([]analysis.TextEdit, bool) {
 	source := newSource(r.pass, loop.Pos())
 	if source == nil {
 		return nil, r.no(loop, "the file cannot be read")
@@ -443,8 +539,8 @@ func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int) ([]an
 	}
 	lines := []string{
 		fmt.Sprintf("var %s []%s", keys, keyType),
-		r.headerText(source, header, call.Args[key]) + " {",
-		fmt.Sprintf("%s = append(%s, %s)", keys, keys, text(call.Args[key])),
+		r.headerText(source, header, element) + " {",
+		fmt.Sprintf("%s = append(%s, %s)", keys, keys, text(element)),
 		"}",
 		fmt.Sprintf("%s := %s(%s)", next, fun, strings.Join(args, ", ")),
 	}

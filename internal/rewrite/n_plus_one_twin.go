@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strings"
 
@@ -22,34 +23,51 @@ type twin struct {
 	keyType, anyType string
 	rowTypes         []string
 	arm, tail, send  string
-	scans            bool // rows are scanned value by value
+	scans            bool     // rows are scanned value by value
+	keyArg           ast.Expr // the argument that is the key, of a statement in the loop itself
 }
+
+// twinNames are what the new variables hold.
+var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys"}
 
 // newTwin prepares the text. ok is false if a type or a name cannot be written there.
 func newTwin(r *reader, name string) (*twin, bool) {
 	t := &twin{reader: r, name: name, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, r.decl.Pos()), scans: r.call.Op == sqlcall.QueryRow}
 	taken := namesAround(r.pass, r.decl.Pos())
-	for _, n := range []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys"} {
+	for _, n := range twinNames {
 		t.names[n] = freshNumbered(taken, n)
 	}
+	return t, t.types() && t.statement() && t.sending()
+}
+
+// types names the types of the key and of what the rows are read into.
+func (t *twin) types() bool {
 	var ok bool
-	if t.keyType, ok = typeName(r.pass, t.file, r.keyT); !ok {
-		return nil, false
+	if t.keyType, ok = typeName(t.pass, t.file, t.keyT); !ok {
+		return false
 	}
-	for _, d := range r.dests {
-		n, ok := typeName(r.pass, t.file, d)
+	for _, d := range t.dests {
+		n, ok := typeName(t.pass, t.file, d)
 		if !ok {
-			return nil, false
+			return false
 		}
 		t.rowTypes = append(t.rowTypes, n)
 	}
-	return t, t.statement() && t.sending()
+	return true
 }
 
 // statement writes the SELECT of one key as a format with its position, and what follows
 // the last one: the order of the rows of one key, which is lost in a UNION.
 func (t *twin) statement() bool {
 	s, sel := t.s, t.s.selects()
+	if t.first {
+		e, ok := limited(s, "1")
+		cut, err := parse(sqltext.Apply(s.sql, []sqltext.Edit{e}))
+		if !t.needs(ok && err == nil, t.call.Expr, "the statement takes no LIMIT 1") {
+			return false
+		}
+		s = cut
+	}
 	alias := ""
 	if _, isStruct := t.dests[0].Underlying().(*types.Struct); !t.scans && !isStruct {
 		if len(sel.Fields.Fields) != 1 || sel.Fields.Fields[0].WildCard != nil || sel.Fields.Fields[0].AsName.L != "" {
@@ -163,7 +181,6 @@ func (t *twin) written(n ast.Node) string { return t.source.text(n.Pos(), n.End(
 
 // text is the source of the twin, gofmt-ed.
 func (t *twin) text() string {
-	n := t.names
 	d := t.decl
 	recv := ""
 	if d.Recv != nil {
@@ -178,16 +195,7 @@ func (t *twin) text() string {
 		"// statement. The function's own statement is sent where that one failed or found no row.",
 		fmt.Sprintf("func %s%s(%s) func%s%s {", recv, t.name, t.parameters(), t.written(d.Type.Params), results),
 	}
-	lines = append(lines, t.state()...)
-	lines = append(lines, fmt.Sprintf("%s := func(%s %s) {", n["read"], n["key"], t.keyType),
-		fmt.Sprintf("%s, %s = %s, map[%s]bool{}", n["rows"], n["known"], t.emptyRows(), t.keyType),
-		fmt.Sprintf("for len(%s) > 0 && %s[0] != %s {", n["keys"], n["keys"], n["key"]),
-		fmt.Sprintf("%s = %s[1:]", n["keys"], n["keys"]),
-		"}")
-	lines = append(lines, t.collect()...)
-	lines = append(lines, t.fetch()...)
-	lines = append(lines, "}")
-	lines = append(lines, t.lookup()...)
+	lines = append(append(append(lines, t.state()...), t.reading()...), t.lookup()...)
 	body := layOut(lines, "") + "\treturn func" + t.written(d.Type.Params) + results + " " + t.body() + "\n}\n"
 	return body
 }
@@ -233,6 +241,19 @@ func (t *twin) state() []string {
 	}
 }
 
+// reading is the function that reads the rows of the next keys.
+func (t *twin) reading() []string {
+	n := t.names
+	lines := []string{
+		fmt.Sprintf("%s := func(%s %s) {", n["read"], n["key"], t.keyType),
+		fmt.Sprintf("%s, %s = %s, map[%s]bool{}", n["rows"], n["known"], t.emptyRows(), t.keyType),
+		fmt.Sprintf("for len(%s) > 0 && %s[0] != %s {", n["keys"], n["keys"], n["key"]),
+		fmt.Sprintf("%s = %s[1:]", n["keys"], n["keys"]),
+		"}",
+	}
+	return append(append(append(lines, t.collect()...), t.fetch()...), "}")
+}
+
 // collect takes the next keys and writes the statement.
 func (t *twin) collect() []string {
 	n := t.names
@@ -251,7 +272,7 @@ func (t *twin) collect() []string {
 		fmt.Sprintf("if len(%s) > 0 {", n["chunk"]),
 		fmt.Sprintf("%s.WriteString(%q)", n["query"], " "+sqltext.Like(t.s.tokens, "UNION ALL")+" "),
 		"}",
-		fmt.Sprintf("fmt.Fprintf(&%s, %s, len(%s))", n["query"], goString(t.arm), n["chunk"]),
+		fmt.Sprintf("fmt.Fprintf(&%s, %s, len(%s)%s)", n["query"], goString(t.arm), n["chunk"], t.numbers()),
 		fmt.Sprintf("%s = append(%s, %s)", n["args"], n["args"], strings.Join(args, ", ")),
 		fmt.Sprintf("%s, %s[%s] = append(%s, %s), true", n["chunk"], n["known"], n["key"], n["chunk"], n["key"]),
 		"}",
@@ -262,9 +283,27 @@ func (t *twin) collect() []string {
 	}
 }
 
+// numbers are the numbers of the placeholders of PostgreSQL as further arguments of the
+// format of one SELECT.
+func (t *twin) numbers() (list string) {
+	if !dollared(t.s.tokens) {
+		return ""
+	}
+	for i := range t.call.Args {
+		list += fmt.Sprintf(", len(%s)+%d", t.names["args"], i+1)
+	}
+	return list
+}
+
 // asked is the text of an argument with the key in the place of the parameter.
 func (t *twin) asked(a ast.Expr) string {
 	text := t.written(a)
+	if t.keyArg != nil {
+		if a == t.keyArg {
+			return t.names["key"]
+		}
+		return text
+	}
 	param := t.param(t.key)
 	out, at := "", a.Pos()
 	ast.Inspect(a, func(n ast.Node) bool {
@@ -386,15 +425,24 @@ func (t *twin) lookup() []string {
 // body is the function's body with the look-up in the place of the statement, indented
 // once more.
 func (t *twin) body() string {
-	c := t.call
-	from, to := c.Expr.Pos(), c.Expr.End()
-	dests := c.Dests
+	from, to := t.sentAt()
+	return t.source.text(t.decl.Body.Pos(), from) + t.lookedUp(t.param(t.key)) + t.source.text(to, t.decl.Body.End())
+}
+
+// sentAt is the expression that sends the statement, with its Scan.
+func (t *twin) sentAt() (from, to token.Pos) {
 	if t.scans {
-		from, to = c.Scan.Pos(), c.Scan.End()
+		return t.call.Scan.Pos(), t.call.Scan.End()
 	}
-	args := []string{t.param(t.key), "func() error { return " + t.source.text(from, to) + " }"}
-	for _, d := range dests {
+	return t.call.Expr.Pos(), t.call.Expr.End()
+}
+
+// lookedUp is the look-up in the place of the statement.
+func (t *twin) lookedUp(key string) string {
+	from, to := t.sentAt()
+	args := []string{key, "func() error { return " + t.source.text(from, to) + " }"}
+	for _, d := range t.call.Dests {
 		args = append(args, t.written(d))
 	}
-	return t.source.text(t.decl.Body.Pos(), from) + fmt.Sprintf("%s(%s)", t.names["at"], strings.Join(args, ", ")) + t.source.text(to, t.decl.Body.End())
+	return fmt.Sprintf("%s(%s)", t.names["at"], strings.Join(args, ", "))
 }

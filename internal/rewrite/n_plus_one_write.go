@@ -231,19 +231,38 @@ func unionArm(s *statement, alias string, derived bool) (string, bool) {
 	}
 	as := " " + sqltext.Like(tokens, "AS") + " "
 	add := ", %[1]d" + as + "position_"
-	if !derived {
+	if !derived && !dollared(tokens) {
 		add = ", %d" + as + "position_"
 	}
 	if alias != "" {
 		add = as + alias + add
 	}
 	at := tokens[from-1].End
-	arm := "(" + strings.TrimSpace(strings.ReplaceAll(s.sql[:at], "%", "%%")+add+strings.ReplaceAll(s.sql[at:], "%", "%%")) + ")"
+	arm := "(" + strings.TrimSpace(numbered(s, 0, at)+add+numbered(s, at, len(s.sql))) + ")"
 	if derived {
 		arm = sqltext.Like(tokens, "SELECT") + " * " + sqltext.Like(tokens, "FROM") + " " + arm + as + "arm_%[1]d"
 	}
-	_, err := parse(fmt.Sprintf(arm, 0) + " UNION ALL " + fmt.Sprintf(arm, 1))
+	args := []any{0}
+	if dollared(tokens) {
+		for range sqltext.Placeholders(tokens) {
+			args = append(args, len(args))
+		}
+	}
+	_, err := parse(fmt.Sprintf(arm, args...) + " UNION ALL " + fmt.Sprintf(arm, args...))
 	return arm, err == nil
+}
+
+// numbered is a part of a statement as a format in which each placeholder of PostgreSQL has
+// its number from an argument behind the first one.
+func numbered(s *statement, from, to int) string {
+	out, at := "", from
+	for _, t := range s.tokens {
+		if n := dollar(t); n > 0 && t.Start >= from && t.End <= to {
+			out += strings.ReplaceAll(s.sql[at:t.Start], "%", "%%") + fmt.Sprintf("$%%[%d]d", n+1)
+			at = t.End
+		}
+	}
+	return out + strings.ReplaceAll(s.sql[at:to], "%", "%%")
 }
 
 // opensSQLite reports whether a package imports a driver of SQLite: its statements may

@@ -64,8 +64,12 @@ type execution struct {
 	// ownError is the variable of the error if another statement of the body declares
 	// it: the second loop declares its own.
 	ownError types.Object
-	// elements are the arguments that the handling of an error names otherwise.
+	// elements are the arguments that the handling of an error names otherwise, and aside
+	// the variables of the loop that it names beside them.
 	elements []namedArgument
+	aside    []asideVariable
+	taken    map[string]bool // names around the loop
+	whole    bool            // the text of the statement is written anew
 }
 
 // execution checks that the rewrite keeps the meaning.
@@ -105,9 +109,9 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 		l.needs(e.preparation(), c.Expr, "the prepared statement is used or closed otherwise")
 }
 
-// split finds the statements of the body that execute and check.
+// split finds the statements that execute and check: in the body, or in a branch of it.
 func (e *execution) split() bool {
-	for i, s := range e.body.List {
+	for i, s := range e.home() {
 		if s.Pos() > e.call.Pos() || s.End() < e.call.Expr.End() {
 			continue
 		}
@@ -120,11 +124,11 @@ func (e *execution) split() bool {
 			a, ok := s.Init.(*ast.AssignStmt)
 			return ok && e.takesError(a) && e.leaves(s, a)
 		case *ast.AssignStmt:
-			if i+1 >= len(e.body.List) {
+			if i+1 >= len(e.home()) {
 				return false
 			}
-			check, ok := e.body.List[i+1].(*ast.IfStmt)
-			e.moved = []ast.Stmt{s, e.body.List[i+1]}
+			check, ok := e.home()[i+1].(*ast.IfStmt)
+			e.moved = []ast.Stmt{s, e.home()[i+1]}
 			return ok && check.Init == nil && e.takesError(s) && e.leaves(check, s)
 		}
 	}
@@ -236,10 +240,7 @@ func (e *execution) keeps(a ast.Expr) bool {
 func (e *execution) changed(obj types.Object) bool {
 	outside := obj.Pos() < e.body.Pos() || obj.Pos() > e.body.End()
 	found := false
-	for _, s := range e.body.List {
-		if slices.Contains(e.moved, s) {
-			continue
-		}
+	for _, s := range e.others() {
 		ast.Inspect(s, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.AssignStmt:

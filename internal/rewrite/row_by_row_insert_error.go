@@ -33,19 +33,20 @@ func (e *execution) errorKeeps() bool {
 		e.ownError = obj
 		return types.Identical(obj.Type(), types.Universe.Lookup("error").Type()) && e.readBefore(obj)
 	}
-	for i := 0; i < len(e.body.List); i++ {
-		s := e.body.List[i]
-		if slices.Contains(e.moved, s) || !e.uses(s, obj) {
+	others := e.others()
+	for i := 0; i < len(others); i++ {
+		s := others[i]
+		if !e.uses(s, obj) {
 			continue
 		}
 		check, isCheck := s.(*ast.IfStmt)
 		set := ast.Stmt(nil)
 		if isCheck {
 			set = check.Init
-		} else if i+1 < len(e.body.List) {
+		} else if i+1 < len(others) {
 			set = s
 			i++
-			check, isCheck = e.body.List[i].(*ast.IfStmt)
+			check, isCheck = others[i].(*ast.IfStmt)
 		}
 		if !isCheck || !e.setsError(set, obj) || !e.leavesOn(check, obj) {
 			return false
@@ -57,8 +58,8 @@ func (e *execution) errorKeeps() bool {
 // readBefore reports whether the body reads a variable before the statement, so that it
 // is used there without it, and does not use it afterwards.
 func (e *execution) readBefore(obj types.Object) (read bool) {
-	for _, s := range e.body.List {
-		if slices.Contains(e.moved, s) || !e.uses(s, obj) {
+	for _, s := range e.others() {
+		if !e.uses(s, obj) {
 			continue
 		}
 		if s.Pos() > e.moved[0].Pos() {

@@ -17,10 +17,7 @@ import (
 // rows back. Such an exit may then come before the statement: in both orders, none
 // of the rows is seen.
 func (e *execution) othersQuiet() bool {
-	for _, s := range e.body.List {
-		if slices.Contains(e.moved, s) {
-			continue
-		}
+	for _, s := range e.others() {
 		loud := e.loudExits(s)
 		if !e.still.quietBut(s, loud) || e.handle().Kind != sqlcall.Tx && leavesFunction(s) {
 			return false

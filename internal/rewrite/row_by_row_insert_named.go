@@ -23,8 +23,14 @@ func (e *execution) nameable(id *ast.Ident) bool {
 	if !isIf || len(e.call.Args) == 0 || id.Pos() < check.Body.Pos() {
 		return false
 	}
+	return e.nameableElement(id) || !e.call.Named && e.nameableArgument(id) || e.keptAside(id)
+}
+
+// nameableElement notes the variable of a range whose elements are the arguments of a
+// named statement.
+func (e *execution) nameableElement(id *ast.Ident) bool {
 	if !e.call.Named {
-		return e.nameableArgument(id)
+		return false
 	}
 	loop, isRange := e.loop.(*ast.RangeStmt)
 	if !isRange || len(e.call.Args) != 1 {
@@ -83,8 +89,77 @@ func (e *execution) namesFirst(lead, chunk string) (string, bool) {
 		names = append(names, n.object.Name())
 		values = append(values, fmt.Sprintf("%s[%d].(%s)", chunk, n.index, n.kind))
 	}
-	return lead + "// An error names the first row of its statement.\n" +
-		lead + strings.Join(names, ", ") + " := " + strings.Join(values, ", ") + "\n", true
+	return lead + firstNamed + lead + strings.Join(names, ", ") + " := " + strings.Join(values, ", ") + "\n", true
+}
+
+// An asideVariable is a variable of the loop that the handling of an error names and that
+// is no argument of the statement. The loop keeps its values in a list.
+type asideVariable struct {
+	object types.Object
+	kind   string // its type as the code at the loop names it
+	list   string // name of the list
+}
+
+// keptAside notes a variable of the loop that the handling of an error names, if its type
+// can be written at the loop, and if no statement is sent with it.
+func (e *execution) keptAside(id *ast.Ident) bool {
+	v, ok := e.pass.TypesInfo.ObjectOf(id).(*types.Var)
+	if !ok || v.IsField() || !e.loop.Pos().IsValid() || v.Pos() >= e.moved[0].Pos() {
+		return false
+	}
+	if at, found := rootOf(e.pass).FindNode(id); found {
+		for c := range at.Enclosing((*ast.CallExpr)(nil)) {
+			if e.calls.At(c.Node().(*ast.CallExpr)) != nil {
+				return false
+			}
+		}
+	}
+	if slices.ContainsFunc(e.aside, func(a asideVariable) bool { return a.object == v }) {
+		return true
+	}
+	kind, ok := typeName(e.pass, fileOf(e.pass, id.Pos()), v.Type())
+	if !ok {
+		return false
+	}
+	tv, err := types.Eval(e.pass.Fset, e.pass.Pkg, e.loop.Pos(), kind)
+	if err != nil || !tv.IsType() || !types.Identical(tv.Type, v.Type()) {
+		return false
+	}
+	e.aside = append(e.aside, asideVariable{object: v, kind: kind})
+	return true
+}
+
+// asideNames names the lists of the variables that are kept aside.
+func (e *execution) asideNames() ([]asideVariable, bool) {
+	for i := range e.aside {
+		name := e.aside[i].object.Name()
+		if mentions(e.queryArg(), name) || mentions(e.handle().Expr, name) || e.call.Context != nil && mentions(e.call.Context, name) {
+			return nil, false
+		}
+		if e.aside[i].list = fresh(e.taken, name+"OfRow", name+"OfEachRow"); e.aside[i].list == "" {
+			return nil, false
+		}
+	}
+	return e.aside, true
+}
+
+// firstNamed is the comment above the variables that an error names.
+const firstNamed = "// An error names the first row of its statement.\n"
+
+// asideFirst declares the variables that were kept aside with the values of the chunk's
+// first row, and leaves those of the next chunks in the lists.
+func (e *execution) asideFirst(lead, rows string) string {
+	if len(e.aside) == 0 {
+		return ""
+	}
+	text := ""
+	if e.element == nil && len(e.elements) == 0 {
+		text = lead + firstNamed
+	}
+	for _, v := range e.aside {
+		text += fmt.Sprintf("%s%s := %s[0]\n%s%s = %s[%s:]\n", lead, v.object.Name(), v.list, lead, v.list, v.list, rows)
+	}
+	return text
 }
 
 // queryArg is the expression of the statement's text.

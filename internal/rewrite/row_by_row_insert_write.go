@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/go/analysis"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 // edits writes the rewrite: the loop collects arguments, and a second loop sends
@@ -20,7 +21,8 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 	if source == nil {
 		return nil, false
 	}
-	taken := namesAround(e.pass, e.loop.Pos())
+	e.taken = namesAround(e.pass, e.loop.Pos())
+	taken := e.taken
 	args, chunk := fresh(taken, "args", "values", "insertArgs"), fresh(taken, "chunk", "part", "argsChunk")
 	if e.call.Named {
 		args = fresh(taken, "rows", "records", "insertRows")
@@ -30,9 +32,10 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 		return nil, false
 	}
 	indent := source.indent(e.loop.Pos())
+	aside, ok3 := e.asideNames()
 	sent, ok := e.sends(source, chunk)
 	kind, ok2 := e.elementType(source)
-	if !ok || !ok2 {
+	if !ok || !ok2 || !ok3 {
 		return nil, false
 	}
 	from, to := e.call.Args[0].Pos(), e.call.Args[len(e.call.Args)-1].End()
@@ -41,15 +44,25 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 		size = fmt.Sprint(e.rows)
 	}
 	head := chunkHead(e.pass, e.loop.Pos(), chunk, rest, args, size)
+	first := e.moved[0].Pos()
+	declared, collected := e.declaration(args, kind), fmt.Sprintf("%s = append(%s, %s)", args, args, source.text(from, to))
+	for _, v := range aside {
+		declared += fmt.Sprintf("\n%svar %s []%s", indent, v.list, v.kind)
+		collected += fmt.Sprintf("\n%s%s = append(%s, %s)", source.indent(first), v.list, v.list, v.object.Name())
+	}
 	edits := []analysis.TextEdit{
-		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("// One INSERT stores up to %d rows.\n%s%s\n%s", e.rows, indent, e.declaration(args, kind), indent)),
-		edit(e.moved[0].Pos(), e.moved[len(e.moved)-1].End(), fmt.Sprintf("%s = append(%s, %s)", args, args, source.text(from, to))),
+		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("// One INSERT stores up to %d rows.\n%s%s\n%s", e.rows, indent, declared, indent)),
+		edit(first, e.moved[len(e.moved)-1].End(), collected),
 		edit(e.loop.End(), e.loop.End(), fmt.Sprintf("\n%s%s\n%s\n%s}", indent, strings.Join(head, "\n"+indent), sent, indent)),
 	}
 	for _, s := range e.prepared {
 		edits = append(edits, source.line(s))
 	}
-	return edits, true
+	if !e.whole || e.call.Prepared != nil {
+		return edits, true
+	}
+	unused, ok := withoutText(e.pass, e.calls, source, e.call) // a new text takes its place
+	return append(edits, unused...), ok
 }
 
 // declaration declares the collected arguments, with their number if the loop goes
@@ -86,12 +99,18 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 	if c.Named {
 		name := ""
 		if e.element != nil {
-			name = lead + "// An error names the first row of its statement.\n" + lead + e.element.Name + " := " + chunk + "[0]\n"
+			name = lead + firstNamed + lead + e.element.Name + " := " + chunk + "[0]\n"
 		}
+		name += e.asideFirst(lead, "len("+chunk+")")
 		return name + lead + e.opening(source, argStart) + chunk + source.text(argEnd, last), true
 	}
-	query, ok := e.query(source, chunk)
+	query, before, ok := e.query(source, chunk)
 	names, ok2 := e.namesFirst(lead, chunk)
+	rows := "len(" + chunk + ")"
+	if e.ins.params > 1 {
+		rows += fmt.Sprintf("/%d", e.ins.params)
+	}
+	names += e.asideFirst(lead, rows) + indented(before, lead)
 	if !ok || !ok2 {
 		return "", false
 	}
@@ -118,8 +137,63 @@ func (e *execution) opening(source *sourceText, to token.Pos) string {
 	return source.text(first, at) + ":" + source.text(at, to)
 }
 
-// query is the expression of the statement for the rows of a chunk.
-func (e *execution) query(source *sourceText, chunk string) (string, bool) {
+// indented puts an indent before each line, and ends each.
+func indented(lines []string, indent string) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return indent + layOut(lines, indent)
+}
+
+// query is the expression of the statement for the rows of a chunk, and lines that stand
+// before it.
+func (e *execution) query(source *sourceText, chunk string) (text string, before []string, ok bool) {
+	if e.ins.numbers != nil {
+		return e.numberedQuery(source, chunk)
+	}
+	text, ok = e.markedQuery(source, chunk)
+	return text, nil, ok
+}
+
+// numberedQuery writes a statement whose placeholders are numbered, as in PostgreSQL.
+func (e *execution) numberedQuery(source *sourceText, chunk string) (string, []string, bool) {
+	sql := e.call.SQL()
+	if e.call.Text.Expanded || e.call.Named {
+		return "", nil, false
+	}
+	e.whole = true
+	tuple, at := "", e.ins.start
+	var args []string
+	text, row := fresh(e.taken, "query", "insertQuery"), fresh(e.taken, "at", "from", "insertAt")
+	tokens, _ := sqltext.Unknown.Tokens(sql)
+	for _, t := range tokens {
+		if n := dollar(t); n > 0 && t.Start >= e.ins.start && t.End <= e.ins.end {
+			tuple += strings.ReplaceAll(sql[at:t.Start], "%", "%%") + "$%d"
+			args, at = append(args, fmt.Sprintf("%s+%d", row, n)), t.End
+		}
+	}
+	tuple += strings.ReplaceAll(sql[at:e.ins.end], "%", "%%")
+	if text == "" || row == "" {
+		return "", nil, false
+	}
+	lines := []string{
+		fmt.Sprintf("var %s strings.Builder", text),
+		fmt.Sprintf("%s.WriteString(%s)", text, goString(sql[:e.ins.start])),
+		fmt.Sprintf("for %s := 0; %s < len(%s); %s += %d {", row, row, chunk, row, e.ins.params),
+		fmt.Sprintf("if %s > 0 {", row),
+		fmt.Sprintf("%s.WriteString(\", \")", text),
+		"}",
+		fmt.Sprintf("fmt.Fprintf(&%s, %s, %s)", text, goString(strings.Join(strings.Fields(tuple), " ")), strings.Join(args, ", ")),
+		"}",
+	}
+	query := text + ".String()"
+	if e.ins.tail {
+		query += "+" + goString(sql[e.ins.end:])
+	}
+	return query, lines, true
+}
+
+func (e *execution) markedQuery(source *sourceText, chunk string) (string, bool) {
 	arg := e.queryArg()
 	rows := fmt.Sprintf("len(%s)/%d", chunk, e.ins.params)
 	if e.ins.params == 1 {
@@ -141,8 +215,14 @@ func (e *execution) query(source *sourceText, chunk string) (string, bool) {
 	}
 	lit, _ := ast.Unparen(arg).(*ast.BasicLit)
 	pos := e.call.Text.PosOf(e.ins.end)
-	if lit == nil || !pos.IsValid() {
-		return "", false
+	if lit == nil || !pos.IsValid() { // put together, as by Sprintf of constants: the whole of it takes its place
+		sql := e.call.SQL()
+		e.whole = true
+		tail := ""
+		if e.ins.tail {
+			tail = "+" + goString(sql[e.ins.end:])
+		}
+		return goString(sql[:e.ins.end]) + "+" + repeat + tail, !e.call.Text.Expanded && !e.call.Named
 	}
 	quote := lit.Value[:1]
 	rest := source.text(pos, lit.End())

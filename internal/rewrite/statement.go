@@ -2,6 +2,8 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pingcap/tidb/pkg/parser"
@@ -21,16 +23,20 @@ type statement struct {
 }
 
 // parse parses one statement. Placeholders of other styles ($1, :name) count as
-// question marks.
+// question marks. A statement with $1 is one of PostgreSQL, in which "x" is a name.
 func parse(sql string) (*statement, error) {
 	tokens, ok := sqltext.Unknown.Tokens(sql)
 	if !ok {
 		return nil, fmt.Errorf("reading a statement: a quote, a comment or a parenthesis is open")
 	}
 	var edits []sqltext.Edit
+	dollars := dollared(tokens)
 	for _, t := range tokens {
-		if t.Kind == sqltext.Placeholder {
+		switch {
+		case t.Kind == sqltext.Placeholder:
 			edits = append(edits, sqltext.Edit{Start: t.Start, End: t.End, New: "?"})
+		case dollars && t.Kind == sqltext.Quoted && t.Text[0] == '"' && !strings.Contains(t.Name(), "`"):
+			edits = append(edits, sqltext.Edit{Start: t.Start, End: t.End, New: "`" + t.Name() + "`"})
 		}
 	}
 	node, err := parser.New().ParseOneStmt(sqltext.Apply(sql, edits), "", "")
@@ -38,6 +44,52 @@ func parse(sql string) (*statement, error) {
 		return nil, fmt.Errorf("reading a statement: %w", err)
 	}
 	return &statement{sql: sql, tokens: tokens, node: node}, nil
+}
+
+// dollared reports whether a statement has a placeholder of PostgreSQL, as $1.
+func dollared(tokens []sqltext.Token) bool {
+	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return dollar(t) > 0 })
+}
+
+// dollar is the number of a placeholder of PostgreSQL, as $1; 0 for other tokens.
+func dollar(t sqltext.Token) int {
+	if t.Kind != sqltext.Placeholder || t.Text[0] != '$' {
+		return 0
+	}
+	n, err := strconv.Atoi(t.Text[1:])
+	if err != nil || n < 1 || n > maxPlaceholders {
+		return 0
+	}
+	return n
+}
+
+// positions are the arguments of the placeholders of a statement, in their order in the
+// text. ok is false where they are neither all question marks nor all of PostgreSQL, or
+// where an argument has no placeholder or several.
+func positions(tokens []sqltext.Token) (args []int, ok bool) {
+	dollars, seen := dollared(tokens), map[int]bool{}
+	for _, t := range tokens {
+		if t.Kind != sqltext.Placeholder {
+			continue
+		}
+		at := len(args)
+		if dollars {
+			at = dollar(t) - 1
+		} else if t.Text != "?" {
+			return nil, false
+		}
+		if at < 0 || seen[at] {
+			return nil, false
+		}
+		seen[at] = true
+		args = append(args, at)
+	}
+	for at := range args {
+		if !seen[at] {
+			return nil, false
+		}
+	}
+	return args, true
 }
 
 // selects returns a plain SELECT; nil for other statements.

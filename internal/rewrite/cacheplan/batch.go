@@ -164,7 +164,7 @@ func (c *child) equality(e ast.ExprNode, marks []int) {
 		for first >= 2 && c.tokens[first-1].Text == "." {
 			first -= 2
 		}
-		if first < 1 || c.tokens[at-1].Text != "=" || c.tokens[at].Depth > 0 || !strings.EqualFold(c.tokens[at-2].Name(), name) {
+		if first < 1 || c.tokens[at-1].Text != "=" || !strings.EqualFold(c.tokens[at-2].Name(), name) {
 			return
 		}
 		c.keys = append(c.keys, childKey{arg: v.Order, column: name, name: c.sql[c.tokens[first].Start:c.tokens[at-2].End],

@@ -55,6 +55,8 @@ func (b *builder) plan() (sqlcache.Plan, []Reason) {
 	plan := sqlcache.Plan{SelectsOnlyRead: !b.schema.Routines, Tables: b.tables()}
 	if b.file {
 		plan.Dialect = sqlcache.SQLite
+	} else {
+		plan.Targets = b.targets()
 	}
 	for _, p := range b.parsed {
 		st, why := b.statement(p)
@@ -69,6 +71,23 @@ func (b *builder) plan() (sqlcache.Plan, []Reason) {
 		}
 	}
 	return plan, b.reasons
+}
+
+// targets are the tables of the schema without a trigger, theirs and that of no table that
+// changes with them.
+func (b *builder) targets() (out []sqlcache.Target) {
+	for _, name := range slices.Sorted(maps.Keys(b.schema.Tables)) {
+		t := sqlcache.Target{Table: name}
+		triggered := false
+		for _, w := range b.cascade([]sqlcache.Touch{{Table: name}}) {
+			t.Changes = append(t.Changes, w.Table)
+			triggered = triggered || b.schema.Triggers[w.Table]
+		}
+		if !triggered {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // A parsed statement with the argument positions of its placeholders.

@@ -70,6 +70,7 @@ var appPlan = Plan{
 	}
 	b.WriteString("\t},\n")
 	batches(&b, p.Batches)
+	targets(&b, p.Targets)
 	b.WriteString("}\n")
 	out, err := format.Source(b.Bytes())
 	if err != nil {
@@ -109,6 +110,18 @@ func batches(b *bytes.Buffer, list []sqlcache.Batch) {
 			b.WriteString("\t\t\t},\n")
 		}
 		b.WriteString("\t\t},\n")
+	}
+	b.WriteString("\t},\n")
+}
+
+// targets prints the tables that writes may name which the plan does not list.
+func targets(b *bytes.Buffer, list []sqlcache.Target) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("\t// A write of one of these that is not listed changes rows of these only.\n\tTargets: []Target{\n")
+	for _, t := range list {
+		fmt.Fprintf(b, "\t\t{Table: %q, Changes: %#v},\n", t.Table, t.Changes)
 	}
 	b.WriteString("\t},\n")
 }

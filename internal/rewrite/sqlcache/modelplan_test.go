@@ -17,7 +17,8 @@ func modelPlanOf(d Dialect, put string) Plan {
 	parents := func(column string) []Parent { return []Parent{{Text: f(model.ReadGroups), Column: column}} }
 	return Plan{
 		Dialect: d, SelectsOnlyRead: true,
-		Tables: []Table{{Name: model.Table, Columns: []Column{{"id", Integer}, {"grp", Text}}}},
+		Targets: []Target{{Table: model.Table, Changes: []string{model.Table}}},
+		Tables:  []Table{{Name: model.Table, Columns: []Column{{"id", Integer}, {"grp", Text}}}},
 		Statements: []Statement{
 			{Text: f(model.ReadID), Keep: true, Reads: table(id(0))},
 			{Text: f(model.ReadIDs), Keep: true, Reads: table(id(0))},

@@ -33,6 +33,8 @@ type Plan struct {
 	Statements []Statement
 	// Batches are the children of loops: see Batch.
 	Batches []Batch
+	// Targets are the tables of the schema, for writes that the plan does not list.
+	Targets []Target
 	// SelectsOnlyRead: no stored function writes, so that a SELECT that the plan
 	// does not list changes nothing.
 	SelectsOnlyRead bool
@@ -88,11 +90,15 @@ type compiled struct {
 	byText map[string]*Statement
 	// batches are those of each child, by its text without white space around it.
 	batches map[string][]*batch
+	targets map[string][]string // see Target
 }
 
 // compile checks a plan. Its errors name the table, column or statement.
 func compile(p Plan) (*compiled, error) {
-	c := &compiled{plan: p, tables: map[string]int{}, byText: map[string]*Statement{}, batches: map[string][]*batch{}}
+	c := &compiled{plan: p, tables: map[string]int{}, byText: map[string]*Statement{}, batches: map[string][]*batch{}, targets: map[string][]string{}}
+	for _, t := range p.Targets {
+		c.targets[strings.ToLower(t.Table)] = t.Changes
+	}
 	for i, t := range p.Tables {
 		name := strings.ToLower(t.Name)
 		if _, twice := c.tables[name]; twice {

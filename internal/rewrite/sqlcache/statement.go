@@ -225,6 +225,9 @@ func examine(c *compiled, h hasher, text string) *statement {
 	s.args, s.folded = f.args, f.text
 	s.noted = len(c.batches) > 0 && len(f.words) > 0 && f.words[0] == "SELECT" && !f.odd
 	p := c.byText[f.text]
+	if p == nil {
+		p = writeOfOne(c, f)
+	}
 	if p == nil || f.odd || f.unbound {
 		return s
 	}

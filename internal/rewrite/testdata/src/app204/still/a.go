@@ -71,16 +71,6 @@ func highest(tx *sqlx.Tx) (n int) {
 	return n
 }
 
-// Message: the error names the element.
-func Message(tx *sql.Tx, items []Item) error {
-	for _, it := range items {
-		if _, err := tx.Exec("INSERT INTO item (name) VALUES (?)", it.Name); err != nil { // want `APP204`
-			return fmt.Errorf("storing %s: %w", it.Name, err)
-		}
-	}
-	return nil
-}
-
 // Update: no INSERT.
 func Update(tx *sql.Tx, items []Item) error {
 	for _, it := range items {
@@ -185,18 +175,6 @@ func Pointer(tx *sql.Tx, items []Item) error {
 		name = it.Name
 		if _, err := tx.Exec("INSERT INTO item (name) VALUES (?)", &name); err != nil { // want `APP204`
 			return err
-		}
-	}
-	return nil
-}
-
-// Sometimes: only some elements have a row, after a condition.
-func Sometimes(tx *sql.Tx, items []Item) error {
-	for _, it := range items {
-		if it.ID == 0 {
-			if _, err := tx.Exec("INSERT INTO item (name) VALUES (?)", it.Name); err != nil { // want `APP204`
-				return err
-			}
 		}
 	}
 	return nil

@@ -216,17 +216,6 @@ func Goes(db *sqlx.DB, texts []string) error {
 	return tx.Commit()
 }
 
-// Dynamic: the error names an argument that has no type of its own if it is nil.
-func Dynamic(tx *sql.Tx, values []any) error {
-	for _, v := range values {
-		if _, err := tx.Exec("INSERT INTO number (n) VALUES (?)", v); err != nil { // want `APP204`
-			log.Printf("storing %v: %v", v, err)
-			return err
-		}
-	}
-	return nil
-}
-
 // Whole: without names of columns, the row has all of the table's.
 func Whole(tx *sql.Tx, pictures [][]byte) error {
 	for _, p := range pictures {

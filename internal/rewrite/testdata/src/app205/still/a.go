@@ -71,17 +71,6 @@ func Fixed(db *sqlx.DB, posts []Post) (n int, err error) {
 	return n, nil
 }
 
-// Many: the key is not unique, and there is no order or limit.
-func Many(db *sqlx.DB, teams []int) error {
-	for _, team := range teams {
-		var u User
-		if err := db.Get(&u, "SELECT * FROM users WHERE team_id = ?", team); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
 // Walk: the next key comes from the row before.
 func Walk(db *sqlx.DB, id int64) (names []string, err error) {
 	for id != 0 {
@@ -93,31 +82,6 @@ func Walk(db *sqlx.DB, id int64) (names []string, err error) {
 		id = int64(u.TeamID)
 	}
 	return names, nil
-}
-
-// Computed: the key is computed in the body.
-func Computed(db *sqlx.DB, posts []Post) error {
-	for _, p := range posts {
-		key := p.UserID + 1
-		var u User
-		if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", key); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
-// Conditional: only some elements need a row.
-func Conditional(db *sqlx.DB, posts []Post) error {
-	for _, p := range posts {
-		if p.ID > 100 {
-			var u User
-			if err := db.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID); err != nil { // want `APP205`
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // Changed: the loop sets the key before.
@@ -177,29 +141,6 @@ func Waits(db *sqlx.DB, ids []int64) error {
 	return nil
 }
 
-// Plain: rows of database/sql are scanned one value at a time.
-func Plain(db *sql.DB, ids []int64) (names []string, err error) {
-	for _, id := range ids {
-		var name string
-		if err := db.QueryRow("SELECT name FROM users WHERE id = ?", id).Scan(&name); err != nil { // want `APP205`
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, nil
-}
-
-// Pages: each page is cut by the limit.
-func Pages(db *sqlx.DB, teams []int) error {
-	for _, team := range teams {
-		var users []User
-		if err := db.Select(&users, "SELECT * FROM users WHERE team_id = ? ORDER BY id LIMIT 3", team); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
 func findUser(db sqlx.Ext, id int64) (*User, error) {
 	var u User
 	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE id = ?", id); err != nil {
@@ -215,24 +156,6 @@ func GetterWrites(db *sqlx.DB, posts []Post) error {
 			return err
 		}
 		if _, err := db.Exec("UPDATE users SET team_id = team_id + 1 WHERE id = ?", p.UserID); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func anyOfTeam(db sqlx.Ext, team int) (*User, error) {
-	var u User
-	if err := sqlx.Get(db, &u, "SELECT * FROM users WHERE team_id = ?", team); err != nil {
-		return nil, err
-	}
-	return &u, nil
-}
-
-// GetterAny: the key is not unique.
-func GetterAny(db *sqlx.DB, users []User) error {
-	for _, u := range users {
-		if _, err := anyOfTeam(db, u.TeamID); err != nil { // want `APP205`
 			return err
 		}
 	}

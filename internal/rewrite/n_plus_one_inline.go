@@ -1,0 +1,115 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"strconv"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+)
+
+// readInline is the rewrite of a query that a loop sends by itself: it asks the rows that
+// one statement has read for the next elements, and is sent where these have none. So a
+// missing row, every error, and rounds that do not get to the query stay as they were.
+func (l *perElement) readInline(c *sqlcall.Call) ([]analysis.TextEdit, bool) {
+	r := &reader{perElement: l, call: c, multi: c.Op == sqlcall.Select, key: -1, source: newSource(l.pass, c.Pos())}
+	if r.source == nil || !r.statement() {
+		return nil, false
+	}
+	header, ok := l.rounds(c.Loop)
+	if !ok || !r.elementKey() || !r.inlineDestinations() || !l.harmlessLoop(r, c.Loop) {
+		return nil, false
+	}
+	l.no(c.Expr, nameTaken)
+	return r.inlineEdits(header)
+}
+
+// elementKey finds the argument that varies: it depends on the element only. Nothing else
+// of the statement does.
+func (r *reader) elementKey() bool {
+	c, body := r.call, bodyOfLoop(r.call.Loop)
+	b := &batch{perElement: r.perElement}
+	for i, a := range c.Args {
+		a = r.byElement(a, c.Loop)
+		switch varies := r.varies(a, c.Loop); {
+		case !r.needs(b.unsetIn(a, body), a, "the loop sets an argument of the statement"):
+			return false
+		case !varies && !r.needs(r.still.quiet(a), a, "an argument of the statement does more than compute"):
+			return false
+		case varies && !r.needs(r.key < 0 && r.still.quiet(a) && !r.varies(a, body), a, "not exactly one argument of the statement varies, and by the element alone"):
+			return false
+		case varies && !r.needs(!guarded(r.pass, a, c.Expr, c.Loop), a, "the key is behind a pointer that only some rounds may follow"):
+			return false
+		case varies:
+			r.key, r.keyT, r.element = i, r.pass.TypesInfo.TypeOf(a), a
+		}
+	}
+	for _, e := range []ast.Expr{c.Handle.Expr, c.Context} {
+		if e != nil && !r.needs(!r.varies(e, c.Loop) && b.unsetIn(e, body) && (r.still.quiet(e) || contextual(r.pass, e)), e, "the database or the context of the statement varies") {
+			return false
+		}
+	}
+	return r.needs(r.key >= 0 && plainKey(r.keyT), c.Expr, "no integer or text of the element is an argument of the statement")
+}
+
+// inlineDestinations finds what the rows are read into: by Scan the types of the values, by
+// sqlx a new variable of the round.
+func (r *reader) inlineDestinations() bool {
+	if r.call.Op == sqlcall.QueryRow {
+		return r.destinations()
+	}
+	loop, ok := r.call.Loop.(*ast.RangeStmt)
+	b := &batch{perElement: r.perElement, call: r.call, loop: loop, multi: r.multi}
+	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
+		!r.needs(ok && b.destination(), r.call.Dests[0], "the row is not read into a new variable of the round, of a named struct type or a plain value") {
+		return false
+	}
+	r.dests = append(r.dests, b.row)
+	return true
+}
+
+// inlineEdits write the rows' reading before the loop, and the look-up in the place of the
+// statement.
+func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
+	c := r.call
+	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow, keyArg: c.Args[r.key]}
+	taken, nth := namesAround(r.pass, c.Pos()), r.nthCall()
+	for _, n := range twinNames {
+		t.names[n] = freshNumbered(taken, n+nth)
+	}
+	t.names["at"] = freshNumbered(taken, "rowOf"+nth)
+	if !t.types() || !t.statement() || !t.sending() {
+		return nil, false
+	}
+	n := t.names
+	lines := []string{
+		fmt.Sprintf("// One statement reads the rows of up to %d elements. The loop's own is sent where that one", unionRows),
+		"// failed or found no row.",
+		fmt.Sprintf("var %s []%s", n["keys"], t.keyType),
+		r.headerText(r.source, header, r.element) + " {",
+		fmt.Sprintf("%s = append(%s, %s)", n["keys"], n["keys"], t.written(r.element)),
+		"}",
+	}
+	lines = append(append(append(lines, t.state()...), t.reading()...), t.lookup()...)
+	indent := r.source.indent(c.Loop.Pos())
+	before := edit(c.Loop.Pos(), c.Loop.Pos(), layOut(lines, indent)+indent)
+	if start, _, _ := r.source.wholeLines(c.Loop.Pos(), c.Loop.Pos()); strings.TrimSpace(r.source.text(start, c.Loop.Pos())) == "" {
+		before = edit(start, start, indent+layOut(lines, indent))
+	}
+	from, to := t.sentAt()
+	return []analysis.TextEdit{before, edit(from, to, t.lookedUp(t.written(t.keyArg)))}, true
+}
+
+// nthCall numbers the statements of a function: "" for the first one, "2" for the second,
+// so that their rewrites can be made together.
+func (r *reader) nthCall() string {
+	for i, c := range r.calls.Within(r.call.Func) {
+		if c == r.call && i > 0 {
+			return strconv.Itoa(i + 1)
+		}
+	}
+	return ""
+}
