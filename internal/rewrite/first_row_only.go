@@ -31,12 +31,14 @@ func findFirstRowOnly(r *reporter) error {
 			l.visit(c, s)
 		}
 	}
+	l.mapped()
 	return nil
 }
 
 type firstRow struct {
 	*reporter
-	calls *sqlcall.Result
+	calls   *sqlcall.Result
+	finding *mapperFind // that is being looked at
 }
 
 func (l *firstRow) visit(c *sqlcall.Call, s *statement) {
@@ -97,7 +99,7 @@ func (l *firstRow) firstOnly(v *types.Var) bool {
 		switch p := parent.Node().(type) {
 		case *ast.UnaryExpr:
 			call, ok := above(parent).Node().(*ast.CallExpr)
-			if !ok || l.calls.At(call) == nil || l.calls.At(call).Op != sqlcall.Select {
+			if !ok || !l.fills(call) {
 				return false
 			}
 		case *ast.IndexExpr:

@@ -29,6 +29,7 @@ func findEarlyStops(r *reporter) error {
 			l.visit(c, s)
 		}
 	}
+	l.mapped()
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (l *stopping) overSlice(v *types.Var) *rowLoop {
 		switch p := above(use).Node().(type) {
 		case *ast.UnaryExpr:
 			call, ok := above(above(use)).Node().(*ast.CallExpr)
-			if !ok || l.calls.At(call) == nil || l.calls.At(call).Op != sqlcall.Select {
+			if !ok || !l.fills(call) {
 				return nil
 			}
 		case *ast.RangeStmt:

@@ -6,6 +6,8 @@ type Engine struct{}
 
 func (e *Engine) ID(id interface{}) *Session                                    { return nil }
 func (e *Engine) Get(bean interface{}) (bool, error)                            { return false, nil }
+func (e *Engine) Where(query interface{}, args ...interface{}) *Session         { return nil }
+func (s *Session) Limit(n int, start ...int) *Session                           { return s }
 func (s *Session) Get(bean interface{}) (bool, error)                           { return false, nil }
 func (s *Session) Where(query interface{}, args ...interface{}) *Session        { return s }
 func (s *Session) Find(rows interface{}, conditions ...interface{}) error       { return nil }

@@ -1,0 +1,142 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+
+	"golang.org/x/tools/go/analysis"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+)
+
+// A mapper's Find reads all rows that its chain asks for. Where the code uses the first ones
+// only, Limit in the chain does what LIMIT does in a text.
+
+// A mapperFind is a call of Find that fills a local slice.
+type mapperFind struct {
+	call   *ast.CallExpr
+	chain  *mapperChain
+	dest   *types.Var
+	mapper string
+}
+
+// finds are the calls of Find in a package by which gorm or xorm fill a local slice, in a
+// chain without a limit.
+func (l *firstRow) finds() (out []mapperFind) {
+	x := indexOf(l.pass)
+	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
+		call := c.Node().(*ast.CallExpr)
+		fn := x.callee(call)
+		if fn == nil || fn.Name() != "Find" || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
+			continue
+		}
+		f := mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: "Find"}, dest: localVar(l.pass.TypesInfo, call.Args[0]), mapper: "gorm"}
+		switch f.chain.path {
+		case gormPath, oldGormPath:
+		case xormPath, oldXormPath:
+			f.mapper = "xorm"
+		default:
+			continue
+		}
+		if f.dest != nil && f.limitless() {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// limitless reports whether no call of the chain limits, locks or changes the query in a way
+// that is not known.
+func (f mapperFind) limitless() bool {
+	for call := f.call; ; {
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		switch sel.Sel.Name {
+		case "Limit", "Offset", "Clauses", "Scopes", "Raw", "SQL", "ForUpdate", "Set", "Group", "GroupBy", "Having":
+			return false
+		case "Order", "OrderBy", "Asc", "Desc":
+			f.chain.order = append(f.chain.order, "known")
+		}
+		next, ok := ast.Unparen(sel.X).(*ast.CallExpr)
+		if !ok || !f.chain.ofMapper(next) {
+			return true
+		}
+		call = next
+	}
+}
+
+// fills reports whether a call fills its first argument with all rows of a query.
+func (l *firstRow) fills(call *ast.CallExpr) bool {
+	if c := l.calls.At(call); c != nil {
+		return c.Op == sqlcall.Select
+	}
+	return l.finding != nil && l.finding.call == call
+}
+
+// limitFind reports a Find of which n rows are enough.
+func (l *firstRow) limitFind(f mapperFind, what string, n int64, proven bool, at ast.Node) {
+	sel := f.call.Fun.(*ast.SelectorExpr)
+	p := place{node: sel.Sel, statements: mapperTexts(f.chain.x, f.call), what: what, how: fmt.Sprintf("put Limit(%d) into the chain", n)}
+	if len(f.chain.order) == 0 {
+		p.promise = RowOrder
+	}
+	if l.needs(proven, at, "the loop leaves rows out by conditions that the statement does not have") &&
+		l.needs(f.onlyError(), f.call, "something else than the error of Find is used") &&
+		l.needs(!f.hooked(), f.call, "a method AfterFind of the model is called for each row") {
+		p.fixes = suggested(fmt.Sprintf("Read %d rows", n), []analysis.TextEdit{edit(sel.X.End(), sel.X.End(), fmt.Sprintf(".Limit(%d)", n))})
+	}
+	l.report(p)
+}
+
+// onlyError reports whether nothing of Find's result is used but its error.
+func (f mapperFind) onlyError() bool {
+	switch p := f.chain.x.parent[f.call].(type) {
+	case *ast.ExprStmt:
+		return true
+	case *ast.SelectorExpr:
+		return p.Sel.Name == "Error"
+	}
+	return f.mapper == "xorm" // it returns the error
+}
+
+// hooked reports whether the model has a method that is called for each row.
+func (f mapperFind) hooked() bool {
+	named := element(f.dest.Type())
+	if named == nil {
+		return false
+	}
+	for _, name := range []string{"AfterFind", "AfterLoad", "AfterSet"} {
+		if obj, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), true, named.Obj().Pkg(), name); obj != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mapped reports the calls of Find whose first row alone is used.
+func (l *firstRow) mapped() {
+	for _, f := range l.finds() {
+		if l.finding = &f; l.firstOnly(f.dest) {
+			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and only the first one is used", f.mapper), 1, true, f.call)
+		}
+	}
+	l.finding = nil
+}
+
+// mapped reports the calls of Find over whose rows a loop stops early.
+func (l *stopping) mapped() {
+	for _, f := range l.finds() {
+		l.finding = &f
+		loop := l.overSlice(f.dest)
+		if loop == nil {
+			continue
+		}
+		if n, proven := l.count(loop); n > 0 {
+			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and the loop stops after %d", f.mapper, n), n, proven, loop.stmt)
+		}
+	}
+	l.finding = nil
+}
