@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,7 @@ func (r *reader) elementKey() bool {
 			r.key, r.keyT, r.element = i, r.pass.TypesInfo.TypeOf(a), a
 		}
 	}
-	for _, e := range []ast.Expr{c.Handle.Expr, c.Context} {
+	for _, e := range []ast.Expr{r.handle().Expr, c.Context} {
 		if e != nil && !r.needs(!r.varies(e, c.Loop) && b.unsetIn(e, body) && (r.still.quiet(e) || contextual(r.pass, e)), e, "the database or the context of the statement varies") {
 			return false
 		}
@@ -76,6 +77,9 @@ func (r *reader) inlineDestinations() bool {
 func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	c := r.call
 	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow, keyArg: c.Args[r.key]}
+	if over, ok := header.(*ast.RangeStmt); ok {
+		_, t.shuffled = r.pass.TypesInfo.TypeOf(over.X).Underlying().(*types.Map)
+	}
 	taken, nth := namesAround(r.pass, c.Pos()), r.nthCall()
 	for _, n := range twinNames {
 		t.names[n] = freshNumbered(taken, n+nth)

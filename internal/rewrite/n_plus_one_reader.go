@@ -93,15 +93,16 @@ func (r *reader) statement() bool {
 	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c), c.Expr,
 		"the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
 		!r.needs(c.Text != nil && c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") ||
-		!r.needs(!c.Named && !c.Spread && !c.Must && c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt && !c.Handle.Faked, c.Expr,
-			"the statement is prepared, or its arguments are named or a list") {
+		!r.needs(!c.Named && !c.Spread && !c.Must && !c.Handle.Faked, c.Expr, "the arguments of the statement are named or a list") ||
+		!r.needs(c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt || r.decl == nil && c.Prepared != nil && !c.Prepared.Named && c.Prepared.Func == c.Func, c.Expr,
+			"the statement is prepared, and not in the function of the loop") {
 		return false
 	}
 	s, err := parse(c.SQL())
 	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct && !sqltext.Locks(s.tokens), c.Expr,
 		"the statement is no SELECT of a table, is a DISTINCT one, or locks its rows") ||
 		!r.needs(onePlaceholderEach(s.tokens, c.Args), c.Expr, "the statement's placeholders are not ? or $1, one for each argument") ||
-		!r.needs(!dollared(s.tokens) || c.Handle.Kind != sqlcall.Tx, c.Expr, "in a transaction of PostgreSQL, a statement that fails would end it") {
+		!r.needs(!dollared(s.tokens) || r.handle().Kind != sqlcall.Tx, c.Expr, "in a transaction of PostgreSQL, a statement that fails would end it") {
 		return false
 	}
 	r.s = s
@@ -109,6 +110,14 @@ func (r *reader) statement() bool {
 	r.reorders = r.reorders || r.first
 	return r.needs(!r.first || s.selects().Limit == nil && s.selects().GroupBy == nil, c.Expr,
 		"the schema shows no unique key that the statement compares, and it has another LIMIT than 1, or groups its rows")
+}
+
+// handle is what a new statement goes through: that which prepared the statement, if one did.
+func (r *reader) handle() sqlcall.Handle {
+	if r.call.Prepared != nil {
+		return r.call.Prepared.Handle
+	}
+	return r.call.Handle
 }
 
 // onePlaceholderEach reports whether a statement has one placeholder for each argument.
@@ -482,12 +491,20 @@ func (l *perElement) byElement(a ast.Expr, loop ast.Stmt) ast.Expr {
 // statement reads.
 func (l *perElement) harmlessLoop(r *reader, loop ast.Stmt) bool {
 	for _, t := range tablesOf(r.s.selects()) {
-		w := &tableWrites{perElement: l, table: t, known: map[*types.Func]bool{}}
+		w := &tableWrites{perElement: l, table: t, known: map[*types.Func]bool{}, grows: r.keepsRow()}
 		if !w.noneIn(loop, true) {
 			return l.no(cmp.Or(w.culprit, ast.Node(loop)), "what the loop calls there may write to the table %s", t)
 		}
 	}
 	return true
+}
+
+// keepsRow reports whether no new row changes what the statement gives for a key that has a
+// row: it reads the row of a unique key of one table. A key without a row is asked for again.
+func (r *reader) keepsRow() bool {
+	sel := r.s.selects()
+	t, ok := onlyTable(sel)
+	return ok && !r.multi && !aggregates(sel) && sel.GroupBy == nil && len(tablesOf(sel)) == 1 && r.facts.unique(t.name, equalities(sel.Where))
 }
 
 // A tableFinder collects the names of the tables of a statement.

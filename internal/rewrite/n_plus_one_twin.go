@@ -25,6 +25,8 @@ type twin struct {
 	arm, tail, send  string
 	scans            bool     // rows are scanned value by value
 	keyArg           ast.Expr // the argument that is the key, of a statement in the loop itself
+	// shuffled: the loop goes over a map, each time in another order.
+	shuffled bool
 }
 
 // twinNames are what the new variables hold.
@@ -142,7 +144,7 @@ func (t *twin) sending() bool {
 	if t.scans {
 		method = strings.Replace(strings.Replace(c.Name, "QueryRowx", "Query", 1), "QueryRow", "Query", 1)
 	}
-	handle := t.written(c.Handle.Expr)
+	handle := t.written(t.handle().Expr)
 	var args []string
 	if c.Context != nil {
 		args = append(args, t.written(c.Context))
@@ -156,7 +158,7 @@ func (t *twin) sending() bool {
 		fun = t.written(sel.X) + "." + method
 		args = append(args, handle)
 	} else {
-		obj, _, _ := types.LookupFieldOrMethod(t.pass.TypesInfo.TypeOf(c.Handle.Expr), true, t.pass.Pkg, method)
+		obj, _, _ := types.LookupFieldOrMethod(t.pass.TypesInfo.TypeOf(t.handle().Expr), true, t.pass.Pkg, method)
 		fn, ok := obj.(*types.Func)
 		if !t.needs(ok && (!t.scans || fn.Signature().Results().Len() == 2 && types.TypeString(fn.Signature().Results().At(0).Type(), nil) == "*database/sql.Rows"), c.Expr,
 			"the handle has no method %s", method) {
@@ -244,12 +246,18 @@ func (t *twin) state() []string {
 // reading is the function that reads the rows of the next keys.
 func (t *twin) reading() []string {
 	n := t.names
+	head := fmt.Sprintf("%s := func(%s %s) {", n["read"], n["key"], t.keyType)
+	empty := fmt.Sprintf("%s, %s = %s, map[%s]bool{}", n["rows"], n["known"], t.emptyRows(), t.keyType)
 	lines := []string{
-		fmt.Sprintf("%s := func(%s %s) {", n["read"], n["key"], t.keyType),
-		fmt.Sprintf("%s, %s = %s, map[%s]bool{}", n["rows"], n["known"], t.emptyRows(), t.keyType),
+		head,
+		empty,
 		fmt.Sprintf("for len(%s) > 0 && %s[0] != %s {", n["keys"], n["keys"], n["key"]),
 		fmt.Sprintf("%s = %s[1:]", n["keys"], n["keys"]),
 		"}",
+	}
+	if t.shuffled {
+		lines = []string{head, fmt.Sprintf("if %s == nil {", n["rows"]), empty, "}",
+			fmt.Sprintf("%s = append([]%s{%s}, %s...) // a map has another order each time", n["keys"], t.keyType, n["key"], n["keys"])}
 	}
 	return append(append(append(lines, t.collect()...), t.fetch()...), "}")
 }
@@ -277,10 +285,18 @@ func (t *twin) collect() []string {
 		fmt.Sprintf("%s, %s[%s] = append(%s, %s), true", n["chunk"], n["known"], n["key"], n["chunk"], n["key"]),
 		"}",
 		fmt.Sprintf("if len(%s) < 2 {", n["chunk"]),
-		fmt.Sprintf("%s = nil", n["rows"]),
+		t.alone(),
 		"return",
 		"}",
 	}
+}
+
+// alone is what is done where one key is left: its rows are asked for by the statement itself.
+func (t *twin) alone() string {
+	if t.shuffled {
+		return fmt.Sprintf("%s[%s] = false", t.names["known"], t.names["key"])
+	}
+	return t.names["rows"] + " = nil"
 }
 
 // numbers are the numbers of the placeholders of PostgreSQL as further arguments of the

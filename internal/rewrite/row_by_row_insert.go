@@ -101,12 +101,22 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 	if !l.needs(!labeled, c.Loop, "the loop has a label") || !l.needs(e.rows > 0 && !c.Spread, c.Expr, "the arguments are a list, or a row has too many for a statement of several") {
 		return nil, false
 	}
-	return e, l.needs(e.split(), c.Expr, "the statement and the check of its error that leaves the function are not statements of the loop's body") &&
+	return e, l.needs(!e.resultUsed(), c.Expr, "the result of the statement is used, as the id of each row") && l.needs(e.split(), c.Expr, "the statement and the check of its error that leaves the function are not statements of the loop's body") &&
 		l.needs(e.errorKeeps(), e.moved[0], "the loop uses the variable of the error otherwise") &&
 		l.needs(e.argumentsKeep(), c.Expr, "an argument may have another value when the loop has ended") &&
 		l.needs(e.othersQuiet(), e.body, "the rest of the loop sends, writes or leaves the function before the rows would be inserted") &&
 		l.needs(e.movedIndependent(), e.moved[0], "the handling of the error names a variable of the loop") &&
 		l.needs(e.preparation(), c.Expr, "the prepared statement is used or closed otherwise")
+}
+
+// resultUsed reports whether the result of the statement is kept in a variable.
+func (e *execution) resultUsed() bool {
+	a, ok := above(e.call.Cursor).Node().(*ast.AssignStmt)
+	if !ok || len(a.Lhs) != 2 {
+		return false
+	}
+	id, isIdent := a.Lhs[0].(*ast.Ident)
+	return !isIdent || id.Name != "_"
 }
 
 // split finds the statements that execute and check: in the body, or in a branch of it.

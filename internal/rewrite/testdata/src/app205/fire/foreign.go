@@ -344,3 +344,101 @@ func (o *office) HelperTwice(ctx context.Context, visits []Visit) error {
 	}
 	return nil
 }
+
+// RowPrepared: a statement that is prepared before the loop.
+func (o *office) RowPrepared(ctx context.Context, visits []Visit) error {
+	stmt, err := o.sql.PrepareContext(ctx, "SELECT id FROM users WHERE name = ?")
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for i, v := range visits {
+		if err := stmt.QueryRowContext(ctx, v.Member).Scan(&visits[i].Room); err != nil { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
+
+// RowMade: a row that is missing is inserted, so that the next element finds it.
+func (o *office) RowMade(names []string) (ids []int64, err error) {
+	for _, name := range names {
+		var id int64
+		err := o.sql.QueryRow("SELECT id FROM users WHERE name = ?", name).Scan(&id) // want `APP205`
+		if errors.Is(err, sql.ErrNoRows) {
+			res, err := o.sql.Exec("INSERT INTO users (name, team_id) VALUES (?, 1)", name)
+			if err != nil {
+				return nil, err
+			}
+			if id, err = res.LastInsertId(); err != nil {
+				return nil, err
+			}
+		} else if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// GetPrepared: the same of sqlx, in a transaction.
+func (o *office) GetPrepared(ctx context.Context, tx *sqlx.Tx, names []string) (ids []int64, err error) {
+	find, err := tx.Preparex("SELECT id FROM users WHERE name = ?")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		var id int64
+		if err := find.Get(&id, name); err != nil { // want `APP205`
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// RowStored: what was found is stored in a table of its own, by a helper.
+func (o *office) RowStored(rooms []int64) error {
+	for _, room := range rooms {
+		var name string
+		if err := o.sql.QueryRow("SELECT name FROM users WHERE id = ?", room).Scan(&name); err != nil { // want `APP205`
+			return err
+		}
+		if err := o.note(room, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *office) note(room int64, name string) error {
+	_, err := o.sql.Exec("UPDATE comments SET text = ? WHERE post_id = ?", name, room)
+	return err
+}
+
+// RowTag: the key is a type of the app.
+func (o *office) RowTag(tags []tag) (n int, err error) {
+	for _, t := range tags {
+		var team int
+		if err := o.sql.QueryRow("SELECT team_id FROM users WHERE name = ? LIMIT 1", t).Scan(&team); err != nil { // want `APP205`
+			return 0, err
+		}
+		n += team
+	}
+	return n, nil
+}
+
+type tag string
+
+// RowBoth: a further argument is that of the function.
+func (o *office) RowBoth(team int64, names []string) (found map[string]int64, err error) {
+	found = map[string]int64{}
+	for _, name := range names {
+		var id int64
+		if err := o.sql.QueryRow("SELECT id FROM users WHERE team_id = ? AND name = ?", team, name).Scan(&id); err != nil { // want `APP205`
+			return nil, err
+		}
+		found[name] = id
+	}
+	return found, nil
+}

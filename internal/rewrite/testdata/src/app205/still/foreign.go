@@ -146,3 +146,31 @@ func Page(db *sql.DB, teams []int, skip int) error {
 	}
 	return nil
 }
+
+// RowReplaced: a REPLACE may take the place of a row that was read ahead.
+func RowReplaced(db *sql.DB, names []string) error {
+	for _, name := range names {
+		var id int64
+		if err := db.QueryRow("SELECT id FROM users WHERE name = ?", name).Scan(&id); err != nil { // want `APP205`
+			return err
+		}
+		if _, err := db.Exec("REPLACE INTO users (id, name) VALUES (?, ?)", id+1, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RowGrown: rows that are inserted count.
+func RowGrown(db *sql.DB, teams []int64) error {
+	for _, team := range teams {
+		var n int
+		if err := db.QueryRow("SELECT COUNT(*) FROM users WHERE team_id = ?", team).Scan(&n); err != nil { // want `APP205`
+			return err
+		}
+		if _, err := db.Exec("INSERT INTO users (team_id) VALUES (?)", n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
