@@ -35,6 +35,7 @@ const (
 	constantName openForm = iota
 	computedName          // or a name that the app registers
 	ofConnector
+	oldGorm    // gorm.Open("mysql", dsn), of the first version
 	gormOpen   // mysql.Open(dsn)
 	gormConfig // mysql.New(mysql.Config{…})
 )
@@ -46,6 +47,9 @@ func (f openForm) wrap(u *cacheUse, rw *rewrite, at poolOpen) bool {
 	switch f {
 	case computedName:
 		rw.replace(at.at, fmt.Sprintf("%s.Default.Driver(%s)", rw.pkg(at.call.Pos(), u.path), text))
+		return true
+	case oldGorm:
+		rw.insert(at.call.Args[1].Pos(), fmt.Sprintf("%s.Default.Driver(%s), ", rw.pkg(at.call.Pos(), u.path), text))
 		return true
 	case ofConnector:
 		rw.replace(at.at, fmt.Sprintf("%s.Default.Connector(%s, %q)", rw.pkg(at.call.Pos(), u.path), text, at.base))
@@ -71,6 +75,8 @@ func (u *cacheUse) open(o goapp.Open, path string) {
 	switch {
 	case path == goapp.ConfigOfGorm:
 		u.openGorm(o)
+	case path == goapp.OldGorm:
+		u.openOldGorm(o)
 	case o.By == goapp.Connector:
 		u.openConnector(o.Call)
 	case o.By == goapp.Mapper && !o.Named && (o.Engine == mysqlDriver || o.Engine == ""):
@@ -82,6 +88,32 @@ func (u *cacheUse) open(o goapp.Open, path string) {
 		at.at = o.Call.Args[o.Driver]
 		u.openNamed(at, o)
 	}
+}
+
+// openOldGorm notes a pool that the first version of gorm opens: the driver's name stands
+// behind that of the dialect.
+func (u *cacheUse) openOldGorm(o goapp.Open) {
+	at := poolOpen{call: o.Call, at: o.Call.Args[0], form: oldGorm, base: o.Name, name: o.Name, why: "the name of the dialect is not a constant"}
+	switch {
+	case len(o.Call.Args) == 3: // the driver's name, perhaps with the cache
+		at.cached = strings.Contains(u.x.text(o.Call.Args[1]), ".Default.Driver(")
+		if !at.cached {
+			u.block(o.Call, "a pool is opened by a driver that gorm is told")
+			return
+		}
+	case !isText(u.x.typeOf(o.Call.Args[1])):
+		return // of a pool that the app has opened by other means
+	}
+	if slices.Contains(fileDrivers, o.Name) {
+		u.blockFile(o.Call, "gorm opens files of its own")
+	}
+	u.unsure = append(u.unsure, at)
+}
+
+// isText reports whether a type has texts.
+func isText(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&types.IsString != 0
 }
 
 // openNamed notes a pool that is opened by the name of its driver.
@@ -367,15 +399,35 @@ func resolve(found []*cacheUse) {
 			if own := drivers[at.name]; own != "" {
 				base = own
 			}
-			if base == "" && len(linked) == 1 {
+			switch {
+			case base != "":
+			case len(linked) == 1:
 				for name := range linked {
 					base = name
 				}
+			case at.form == oldGorm || at.form == computedName && at.name == "":
+				// One of several, by the site's settings: the cache knows the name when the pool
+				// is opened. Its plan is that of the site's database.
+				base = severalDrivers(linked)
 			}
 			u.settle(at, base)
 		}
 		u.unsure = nil
 	}
+}
+
+// severalDrivers is the driver of MySQL if the app links it beside others that reach a server
+// or files.
+func severalDrivers(linked map[string]bool) string {
+	for name := range linked {
+		if goapp.ReachOf(name) == goapp.UnknownReach {
+			return ""
+		}
+	}
+	if linked[mysqlDriver] {
+		return mysqlDriver
+	}
+	return ""
 }
 
 // settle notes a pool whose driver was looked for.

@@ -20,6 +20,7 @@ var openerModules = map[string]map[string]string{
 	"github.com/XSAM/otelsql":         {"d.go": "package otelsql\n\nimport \"database/sql\"\n\nfunc Open(name, dsn string, options ...any) (*sql.DB, error) { return nil, nil }\n"},
 	"go.elastic.co/apm/module/apmsql": {"d.go": "package apmsql\n\nimport \"database/sql\"\n\nfunc Open(name, dsn string) (*sql.DB, error) { return nil, nil }\n"},
 	"gorm.io/driver/mysql":            {"d.go": "package mysql\n\ntype Config struct{ DriverName, DSN string; Conn any }\n\nfunc Open(dsn string) any { return nil }\n\nfunc New(c Config) any { return nil }\n"},
+	"github.com/jinzhu/gorm":          {"d.go": "package gorm\n\nfunc Open(dialect string, args ...any) (any, error) { return nil, nil }\n", "dialects/mysql/d.go": "package mysql\n"},
 	"entgo.io/ent":                    {"dialect/sql/d.go": "package sql\n\ntype Driver struct{}\n\nfunc Open(dialect, source string) (*Driver, error) { return nil, nil }\n"},
 	"xorm.io/xorm":                    {"d.go": "package xorm\n\nfunc NewEngine(name, dsn string) (any, error) { return nil, nil }\n"},
 }
@@ -29,7 +30,7 @@ func opening(body string) string {
 	var b strings.Builder
 	b.WriteString("package main\n\nimport (\n")
 	for name, p := range map[string]string{"sql": "database/sql", "os": "os", "driver": "database/sql/driver", "sqlite3": "github.com/mattn/go-sqlite3", "proxy": "example.org/proxy",
-		"otelsql": "github.com/XSAM/otelsql", "apmsql": "go.elastic.co/apm/module/apmsql", "xorm": "xorm.io/xorm",
+		"otelsql": "github.com/XSAM/otelsql", "apmsql": "go.elastic.co/apm/module/apmsql", "xorm": "xorm.io/xorm", "oldgorm": "github.com/jinzhu/gorm",
 		"mysql": "github.com/go-sql-driver/mysql", "gormmysql": "gorm.io/driver/mysql", "entsql": "entgo.io/ent/dialect/sql"} {
 		if regexp.MustCompile(`\b` + name + `\.`).MatchString(body) {
 			b.WriteString("\t" + name + " \"" + p + "\"\n")
@@ -68,6 +69,10 @@ func TestOpeningForms(t *testing.T) {
 		"gorm's driver":                {body: "func pool(dsn string) any { return gormmysql.New(gormmysql.Config{DriverName: \"mysql\", DSN: dsn}) }", want: `DriverName: "mysql+cache"`},
 		"gorm on a pool":               {body: poolSource + "\n\nfunc orm(db *sql.DB) any { return gormmysql.New(gormmysql.Config{Conn: db}) }", want: `sql.Open("mysql+cache", "dsn")`},
 		"gorm by a variable":           {body: poolSource + "\n\nfunc orm(c gormmysql.Config) any { return gormmysql.New(c) }", blocked: "no literal"},
+		"the first gorm":               {body: "func pool(dsn string) (any, error) { return oldgorm.Open(\"mysql\", dsn) }", want: `oldgorm.Open("mysql", sqlcache.Default.Driver("mysql"), dsn)`},
+		"the first gorm, by settings":  {body: "func pool(dsn string) (any, error) { return oldgorm.Open(os.Getenv(\"DB\"), dsn) }" + onlyMySQL + "\n\nvar _ sqlite3.SQLiteDriver", want: `oldgorm.Open(os.Getenv("DB"), sqlcache.Default.Driver(os.Getenv("DB")), dsn)`},
+		"the first gorm on a pool":     {body: poolSource + "\n\nfunc orm(db *sql.DB) (any, error) { return oldgorm.Open(\"mysql\", db) }", want: `sql.Open("mysql+cache", "dsn")`},
+		"a name of two drivers":        {body: "func pool() (*sql.DB, error) { return sql.Open(os.Getenv(\"DRIVER\"), \"dsn\") }" + onlyMySQL + "\n\nvar _ sqlite3.SQLiteDriver", want: `sql.Open(sqlcache.Default.Driver(os.Getenv("DRIVER")), "dsn")`},
 		"ent":                          {body: "func pool() (any, error) { return entsql.Open(\"mysql\", \"dsn\") }", want: `entsql.Open("mysql+cache", "dsn")`},
 		"xorm":                         {body: poolSource + "\n\nfunc orm() (any, error) { return xorm.NewEngine(\"mysql\", \"dsn\") }", blocked: "xorm.io/xorm opens connections of its own"},
 		"a function value":             {body: poolSource + "\n\nvar open = sql.Open", blocked: "used as a value"},

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // A mapper makes its statements when they are sent. Those of a chain whose conditions are
@@ -123,7 +125,7 @@ func (c *mapperChain) ofMapper(call *ast.CallExpr) bool {
 func (c *mapperChain) link(name string, args []ast.Expr) bool {
 	text := func(i int) string {
 		if i < len(args) {
-			return constantText(c.x.pass, args[i])
+			return wholeText(c.x, args[i])
 		}
 		return ""
 	}
@@ -160,10 +162,18 @@ func (c *mapperChain) link(name string, args []ast.Expr) bool {
 	return true
 }
 
+// wholeText is a text that is constant, "" for another expression.
+func wholeText(x *index, e ast.Expr) string {
+	if text := constantText(x.pass, e); !strings.Contains(text, sqlcall.Hole) {
+		return text
+	}
+	return ""
+}
+
 // condition notes the arguments of Where, or the conditions of the last call.
 func (c *mapperChain) condition(args []ast.Expr) bool {
 	x := c.x
-	if text := constantText(x.pass, args[0]); text != "" {
+	if text := wholeText(x, args[0]); text != "" {
 		if strings.ContainsAny(text, "@:") || strings.Count(text, "?") != len(args)-1 {
 			return false
 		}
@@ -202,7 +212,7 @@ func (c *mapperChain) equalities(lit *ast.CompositeLit) bool {
 			return false
 		}
 		if s == nil {
-			name := constantText(c.x.pass, kv.Key)
+			name := wholeText(c.x, kv.Key)
 			if name == "" {
 				return false
 			}

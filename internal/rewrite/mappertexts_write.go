@@ -9,7 +9,7 @@ import (
 
 // gorm writes the statements of a chain as gorm does.
 func (c *mapperChain) gorm(last *ast.CallExpr) (out []string) {
-	if len(last.Args) == 0 || (c.end == "Count" || c.end == "Pluck" || c.end == "Scan") && c.model == nil {
+	if len(last.Args) == 0 || (c.end == "Count" || c.end == "Pluck" || c.end == "Scan") && c.model == nil && c.table == "" {
 		return nil
 	}
 	of := last.Args[0]
@@ -21,16 +21,18 @@ func (c *mapperChain) gorm(last *ast.CallExpr) (out []string) {
 	if c.model != nil {
 		of = c.model
 	}
+	var tables []string
+	key, deleted := "", ""
 	model := element(c.x.typeOf(of))
-	if model == nil {
+	switch {
+	case model != nil:
+		tables, key, deleted = c.tables(model), c.primary(structOf(model)), c.deleted(structOf(model))
+	case c.table == "":
 		return nil
 	}
-	s := structOf(model)
-	tables := c.tables(model)
 	if c.table != "" {
 		tables = []string{c.table}
 	}
-	key := c.primary(s)
 	for _, table := range tables {
 		fields, order := "*", slices.Clone(c.order)
 		if c.fields != "" {
@@ -40,7 +42,7 @@ func (c *mapperChain) gorm(last *ast.CallExpr) (out []string) {
 		case "Count":
 			fields = "count(*)"
 		case "Pluck":
-			if fields = constantText(c.x.pass, last.Args[0]); fields == "" {
+			if fields = wholeText(c.x, last.Args[0]); fields == "" {
 				return nil
 			}
 			fields = "`" + fields + "`"
@@ -53,7 +55,7 @@ func (c *mapperChain) gorm(last *ast.CallExpr) (out []string) {
 			return nil
 		}
 		one := slices.Contains([]string{"First", "Take", "Last"}, c.end)
-		for _, where := range c.gormWheres(table, key, c.deleted(s)) {
+		for _, where := range c.gormWheres(table, key, deleted) {
 			text := "SELECT " + fields + " FROM `" + table + "`" + where
 			if len(order) > 0 {
 				text += " ORDER BY " + strings.Join(order, ",")

@@ -90,7 +90,7 @@ func (l *perElement) helpers() {
 			continue
 		}
 		for _, inner := range l.calls.Within(l.calls.Decl(fn)) {
-			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil && !inner.Handle.Faked {
+			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil && !inner.Handle.Faked && readsRows(inner.SQL()) {
 				p := place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
 					how: "read the rows of all elements by one statement before the loop"}
 				l.reorders = false
@@ -111,6 +111,18 @@ func (l *perElement) helpers() {
 			}
 		}
 	}
+}
+
+// readsRows reports whether a statement begins as one that only reads: others may return rows
+// that they have written.
+func readsRows(sql string) bool {
+	tokens, _ := sqltext.Unknown.Tokens(sql)
+	for _, t := range tokens {
+		if t.Kind != sqltext.Comment && t.Text != "(" {
+			return t.Is("SELECT", "WITH") && !slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Is("INSERT", "UPDATE", "DELETE") && !sqltext.Locks(tokens) })
+		}
+	}
+	return false
 }
 
 // loopAround is the innermost loop around a call within its function.

@@ -294,7 +294,7 @@ func (t *twin) collect() []string {
 // alone is what is done where one key is left: its rows are asked for by the statement itself.
 func (t *twin) alone() string {
 	if t.shuffled {
-		return fmt.Sprintf("%s[%s] = false", t.names["known"], t.names["key"])
+		return fmt.Sprintf("%s[%s[0]] = false", t.names["known"], t.names["chunk"])
 	}
 	return t.names["rows"] + " = nil"
 }

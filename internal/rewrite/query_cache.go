@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"go/ast"
-	"slices"
 	"strings"
 )
 
@@ -27,6 +26,7 @@ func findPools(r *reporter) error {
 		}
 	}
 	what, opens := "no answer of the database is kept, also while nothing is written that changes it", use.of(mysqlDriver)
+	hindered := use.blockers // what reaches files is of no interest to a pool to MySQL
 	if len(opens) == 0 && len(use.blockers)+len(use.fileBlockers) == 0 {
 		what = "no answer of the SQLite file is kept, also while nothing is written that changes it"
 		for _, base := range fileDrivers {
@@ -35,7 +35,7 @@ func findPools(r *reporter) error {
 	}
 	for _, at := range opens {
 		if !at.cached {
-			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, use)})
+			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, hindered)})
 		}
 	}
 	return nil
@@ -43,8 +43,8 @@ func findPools(r *reporter) error {
 
 // whole is why a fix of the place alone cannot add the cache: what hinders it, if anything
 // does, else where it is made.
-func whole(at ast.Node, use *cacheUse) refusal {
-	if hindered := slices.Concat(use.blockers, use.fileBlockers); len(hindered) > 0 {
+func whole(at ast.Node, hindered []string) refusal {
+	if len(hindered) > 0 {
 		return refusal{at, hindered[0]}
 	}
 	return refusal{at, "it is a change of the whole app, which iikanji sqlcache or the kind gocode makes"}

@@ -58,6 +58,7 @@ var openers = map[string]map[string]Opener{
 	"gorm.io/driver/postgres":                              {"Open": mapper("postgres"), "New": mapper("postgres")},
 	"gorm.io/driver/sqlite":                                {"Open": mapper("sqlite3")},
 	"github.com/glebarez/sqlite":                           {"Open": mapper("sqlite")},
+	OldGorm:                                                {"Open": {By: Mapper, Driver: 0, DSN: 1, Named: true}},
 	"github.com/upper/db/v4/adapter/mysql":                 {"Open": mapper("mysql")},
 	"xorm.io/xorm":                                         {"NewEngine": mapped},
 	"entgo.io/ent/dialect/sql":                             {"Open": {By: Mapper, Driver: 0, DSN: 1, Named: true}},
@@ -101,6 +102,10 @@ func TakesDriver(importPath string) bool {
 // ConfigOfGorm is the package of gorm that opens pools to MySQL. Its type Config has the
 // name of a driver to open them by.
 const ConfigOfGorm = "gorm.io/driver/mysql"
+
+// OldGorm is the first version of gorm. Its Open takes the name of a dialect, and may have
+// that of the driver behind it.
+const OldGorm = "github.com/jinzhu/gorm"
 
 // An Open is a call that opens a pool.
 type Open struct {
@@ -160,6 +165,7 @@ var driverPackages = map[string]string{
 	"github.com/go-sql-driver/mysql": "mysql", ConfigOfGorm: "mysql", "github.com/newrelic/go-agent/v3/integrations/nrmysql": "mysql",
 	"modernc.org/sqlite": "sqlite", "github.com/glebarez/go-sqlite": "sqlite", "github.com/glebarez/sqlite": "sqlite",
 	"github.com/mattn/go-sqlite3": "sqlite3", "gorm.io/driver/sqlite": "sqlite3", "github.com/ncruces/go-sqlite3/driver": "sqlite3",
+	OldGorm + "/dialects/mysql": "mysql", OldGorm + "/dialects/sqlite": "sqlite3", OldGorm + "/dialects/postgres": "postgres", OldGorm + "/dialects/mssql": "sqlserver",
 	"github.com/lib/pq": "postgres", "gorm.io/driver/postgres": "postgres", "github.com/jackc/pgx/v4/stdlib": "pgx", "github.com/jackc/pgx/v5/stdlib": "pgx",
 	"github.com/microsoft/go-mssqldb": "sqlserver", "github.com/ClickHouse/clickhouse-go/v2": "clickhouse",
 }

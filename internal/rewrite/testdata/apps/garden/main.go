@@ -66,6 +66,8 @@ func main() {
 		"/titles": h.titles, "/else": s.elses, "/counted": s.counted, "/named": s.named, "/plain": h.plainNames, "/direct": s.direct,
 		"/pair": s.pair, "/value": s.value, "/reading": s.reading, "/parents": s.parents, "/writes": s.writes, "/shades": s.shades, "/two": s.two,
 		"/computed": s.computed, "/guarded": s.guarded, "/visit": s.visit, "/visits": s.visits,
+		"/tallies": h.tallies, "/lasts": h.lasts, "/firsts": h.firsts, "/asked": h.asked, "/shared": h.shared, "/seeds": h.seeds,
+		"/sown": h.sown, "/refused": h.refused, "/renewed": h.renewed,
 	} {
 		http.HandleFunc(path, f)
 	}

@@ -3,6 +3,10 @@ CREATE TABLE beds (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, title varchar(
 CREATE TABLE plants (id char(26) NOT NULL PRIMARY KEY, bed_id bigint NOT NULL, name varchar(50) NOT NULL, parent_id char(26) NULL);
 CREATE TABLE notes (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, plant_id char(26) NOT NULL, text varchar(100) NOT NULL, at datetime NOT NULL);
 CREATE TABLE visits (plant_id char(26) NOT NULL, n int NOT NULL);
+CREATE TABLE seeds (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, name varchar(50) NOT NULL UNIQUE);
+CREATE TABLE beats (id bigint NOT NULL PRIMARY KEY, n int NOT NULL);
+INSERT INTO beats VALUES (1, 1), (2, 5);
+INSERT INTO seeds (name) VALUES ('elm');
 INSERT INTO keepers VALUES ('01A', 'ann', '123'), ('01B', 'bo', NULL), ('01C', 'cy', '');
 INSERT INTO beds (title, keeper_id, shade) VALUES ('south', '01A', 'sun'), ('wall', '01B', 'half'), ('pond', '01A', 'dark'), ('gone', '01X', 'sun');
 INSERT INTO plants VALUES ('P1', 1, 'rose', NULL), ('P2', 1, 'mint', 'P1'), ('P3', 2, 'fern', 'P1'), ('P4', 3, 'iris', 'p2'), ('P5', 9, 'moss', NULL);

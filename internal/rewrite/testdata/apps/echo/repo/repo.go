@@ -234,6 +234,8 @@ func (r *Repo) Labels(ctx context.Context) ([]string, error) {
 }
 
 // labels reads one sensor for each reading.
+//
+// Fires: APP205
 func (r *Repo) labels(ctx context.Context, rows []Reading) ([]string, error) {
 	names := []string{}
 	for _, row := range rows {

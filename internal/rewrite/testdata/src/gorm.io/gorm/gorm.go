@@ -12,3 +12,10 @@ func (db *DB) First(dest interface{}, conds ...interface{}) *DB { return db }
 func (db *DB) Find(dest interface{}, conds ...interface{}) *DB  { return db }
 func (db *DB) Count(count *int64) *DB                           { return db }
 func (db *DB) Create(value interface{}) *DB                     { return db }
+func (db *DB) Take(dest interface{}, conds ...interface{}) *DB  { return db }
+func (db *DB) Pluck(column string, dest interface{}) *DB        { return db }
+func (db *DB) Table(name string, args ...interface{}) *DB       { return db }
+func (db *DB) Unscoped() *DB                                    { return db }
+func (db *DB) Scopes(funcs ...func(*DB) *DB) *DB                { return db }
+
+type DeletedAt struct{ Valid bool }

@@ -12,3 +12,6 @@ func (s *Session) Get(bean interface{}) (bool, error)                           
 func (s *Session) Where(query interface{}, args ...interface{}) *Session        { return s }
 func (s *Session) Find(rows interface{}, conditions ...interface{}) error       { return nil }
 func (s *Session) Update(bean interface{}, conds ...interface{}) (int64, error) { return 0, nil }
+func (s *Session) And(query interface{}, args ...interface{}) *Session          { return s }
+func (s *Session) OrderBy(order interface{}) *Session                           { return s }
+func (s *Session) Count(bean ...interface{}) (int64, error)                     { return 0, nil }
