@@ -132,7 +132,7 @@ var formLevers = []formLever{
 	{lever: &unreadColumns, text: "SELECT * FROM book WHERE title = ?", table: "book", key: "title", lists: true,
 		rows: "var rows []Book\n$SETUP\nif err := $SEND; err != nil {\nreturn \"\", err\n}\nout := \"\"\nfor _, r := range rows {\nout += r.Title\n}\nreturn out, nil"},
 	{lever: &nPlusOne, text: "SELECT * FROM users WHERE name = ?", table: "users", key: "name",
-		hints: map[string]string{"Rebind": byHand, "prepared": byHand, "prepared with names": byHand},
+		hints: map[string]string{"Rebind": byHand, "prepared with names": byHand},
 		rows:  "$SETUP\nout := \"\"\nfor _, key := range keys {\nvar rows User\nif err := $GET; err != nil {\nreturn \"\", err\n}\nout += strconv.FormatInt(rows.ID, 10)\n}\nreturn out, nil"},
 	{lever: &overread, text: "SELECT id, user_id, kind FROM event WHERE kind = ? ORDER BY id", table: "event", key: "kind", lists: true,
 		hints:  map[string]string{"prepared with names": namedMap, "Named": namedMap, "NamedQuery": namedMap},
