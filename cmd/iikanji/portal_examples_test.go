@@ -60,8 +60,11 @@ func portalFiles(t *testing.T, x *examples) {
 // portal starts the portal of the user's state folder, a worker, and makes a team.
 func (x *examples) portal() {
 	x.t.Helper()
-	x.background("iikanji portal up --listen 127.0.0.1:0")
 	dir := filepath.Join(x.dir, "state", "iikanji", "portal")
+	if err := os.Remove(filepath.Join(dir, "access.json")); err != nil { // of the examples before
+		x.t.Fatal(err)
+	}
+	x.background("iikanji portal up --listen 127.0.0.1:0")
 	var a access
 	for end := time.Now().Add(time.Minute); a.URL == ""; time.Sleep(50 * time.Millisecond) {
 		if text, err := os.ReadFile(filepath.Join(dir, "access.json")); err == nil {

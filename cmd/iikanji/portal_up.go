@@ -158,7 +158,7 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger) (p *p
 	if p.store, err = store.Open(ctx, c.database(), store.Options{}); err != nil {
 		return nil, err
 	}
-	if p.carry, err = carry.Embedded(ctx, filepath.Join(c.Dir, "nats")); err != nil {
+	if p.carry, err = carry.Embedded(ctx, filepath.Join(c.Dir, "nats"), 1); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	ctx, p.stop = context.WithCancel(ctx)

@@ -121,6 +121,8 @@ type Say struct {
 	Team   string `json:"team,omitempty"`
 	To     string `json:"to,omitempty"`
 	Public bool   `json:"public,omitempty"`
+	// Key makes a repeated request of an account one message; "" for none.
+	Key string `json:"-"`
 }
 
 // A Worker is a worker as staff sees it.

@@ -95,7 +95,7 @@ func postMessage(c *Call) error {
 	if err := c.Read(&say); err != nil {
 		return err
 	}
-	say.Round = c.R.PathValue("round")
+	say.Round, say.Key = c.R.PathValue("round"), c.R.Header.Get("Idempotency-Key")
 	return answer(c)(c.Portal.Say(c.R.Context(), c.Who, say))
 }
 

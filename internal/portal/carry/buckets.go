@@ -17,7 +17,7 @@ func (j *jetStream) bucket(ctx context.Context, b Bucket) (jetstream.KeyValue, e
 	if kv != nil {
 		return kv, nil
 	}
-	kv, err := j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: string(b), TTL: ttls[b], Storage: jetstream.MemoryStorage})
+	kv, err := j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: string(b), TTL: ttl(b, j.fast), Storage: jetstream.MemoryStorage})
 	if err != nil {
 		return nil, fmt.Errorf("making the bucket %s: %w", b, err)
 	}

@@ -30,7 +30,9 @@ const (
 	Leader  Bucket = "leader"  // the key "leader"
 )
 
-// ttls are how long a key lives after its last write.
+// ttl is how long a key of a bucket lives after its last write.
+func ttl(b Bucket, faster int) time.Duration { return ttls[b] / time.Duration(max(faster, 1)) }
+
 var ttls = map[Bucket]time.Duration{Leases: LeaseTTL, Workers: 30 * time.Second, Leader: 10 * time.Second}
 
 const (

@@ -15,8 +15,8 @@ const startWait = 20 * time.Second
 
 // Embedded starts a NATS server inside the process, which listens nowhere and keeps its
 // streams in a folder. Every write of a file stream is synced: JetStream acknowledges before
-// that by default.
-func Embedded(ctx context.Context, folder string) (Carrier, error) {
+// that by default. faster divides the lives of keys: for tests.
+func Embedded(ctx context.Context, folder string, faster int) (Carrier, error) {
 	s, err := server.NewServer(&server.Options{ServerName: "portal", DontListen: true, JetStream: true, StoreDir: folder,
 		SyncAlways: true, NoSigs: true, NoLog: true, MaxPayload: 1 << 20, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 8 << 30})
 	if err != nil {
@@ -36,7 +36,7 @@ func Embedded(ctx context.Context, folder string) (Carrier, error) {
 		stop()
 		return nil, fmt.Errorf("connecting to the embedded NATS server: %w", err)
 	}
-	j, err := newJetStream(ctx, nc, stop)
+	j, err := newJetStream(ctx, nc, stop, faster)
 	if err != nil {
 		nc.Close()
 		stop()

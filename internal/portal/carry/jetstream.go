@@ -24,18 +24,19 @@ type jetStream struct {
 	nc   *nats.Conn
 	js   jetstream.JetStream
 	stop func()
+	fast int // divides times
 
 	mu        sync.Mutex
 	consumers map[string]jetstream.Consumer
 	buckets   map[Bucket]jetstream.KeyValue
 }
 
-func newJetStream(ctx context.Context, nc *nats.Conn, stop func()) (*jetStream, error) {
+func newJetStream(ctx context.Context, nc *nats.Conn, stop func(), faster int) (*jetStream, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, fmt.Errorf("opening JetStream: %w", err)
 	}
-	j := &jetStream{nc: nc, js: js, stop: stop}
+	j := &jetStream{nc: nc, js: js, stop: stop, fast: max(faster, 1)}
 	j.forget()
 	for s := range streams {
 		if err := j.make(ctx, s); err != nil {
@@ -73,11 +74,19 @@ func (j *jetStream) Publish(ctx context.Context, s Stream, m Message) error {
 			_, err = j.js.PublishMsg(ctx, msg)
 		}
 	}
+	if err == nil {
+		// A copy for those who watch now. They have a subject of their own: with a subscriber
+		// on the stream's, a stream that is gone would not be noticed.
+		err = j.nc.Publish(livePrefix+m.Subject, m.Data)
+	}
 	if err != nil {
 		return fmt.Errorf("publishing %s: %w", m.Subject, err)
 	}
 	return nil
 }
+
+// livePrefix begins the subjects of copies for those who watch.
+const livePrefix = "live."
 
 // consumer is the durable consumer of one subject.
 func (j *jetStream) consumer(ctx context.Context, s Stream, subject string) (jetstream.Consumer, error) {
@@ -88,7 +97,7 @@ func (j *jetStream) consumer(ctx context.Context, s Stream, subject string) (jet
 		return c, nil
 	}
 	config := jetstream.ConsumerConfig{Durable: strings.ReplaceAll(subject, ".", "-"), FilterSubject: subject,
-		AckPolicy: jetstream.AckExplicitPolicy, AckWait: AckWait, MaxAckPending: -1}
+		AckPolicy: jetstream.AckExplicitPolicy, AckWait: AckWait / time.Duration(j.fast), MaxAckPending: -1}
 	c, err := j.js.CreateOrUpdateConsumer(ctx, string(s), config)
 	if errors.Is(err, jetstream.ErrStreamNotFound) {
 		if err = j.make(ctx, s); err == nil {
@@ -151,9 +160,9 @@ func (j *jetStream) Take(ctx context.Context, s Stream, subject string, wait tim
 
 // Watch implements Carrier. It is a plain subscription: what is lost is read from SQL.
 func (j *jetStream) Watch(ctx context.Context, s Stream, prefix string, do func(Message)) error {
-	sub, err := j.nc.Subscribe(prefixes[s]+">", func(m *nats.Msg) {
-		if strings.HasPrefix(m.Subject, prefix) {
-			do(Message{Subject: m.Subject, Data: m.Data})
+	sub, err := j.nc.Subscribe(livePrefix+prefixes[s]+">", func(m *nats.Msg) {
+		if subject := strings.TrimPrefix(m.Subject, livePrefix); strings.HasPrefix(subject, prefix) {
+			do(Message{Subject: subject, Data: m.Data})
 		}
 	})
 	if err != nil {

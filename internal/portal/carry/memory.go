@@ -158,7 +158,7 @@ func (m *memory) put(b Bucket, key string, value []byte) uint64 {
 		m.buckets[b] = map[string]entry{}
 	}
 	m.revision++
-	m.buckets[b][key] = entry{append([]byte(nil), value...), m.revision, m.now().Add(ttls[b])}
+	m.buckets[b][key] = entry{append([]byte(nil), value...), m.revision, m.now().Add(ttl(b, 1))}
 	return m.revision
 }
 

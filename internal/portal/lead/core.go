@@ -26,6 +26,7 @@ type Core struct {
 	point  func(string)
 	newID  func() string
 	secret []byte
+	faster int
 
 	mu       sync.Mutex
 	contests map[string]*contest.Contest // by digest
@@ -51,11 +52,14 @@ type Options struct {
 	// Point is called where a crash must do no harm.
 	Point func(name string)
 	NewID func() string
+	// Faster divides the times of leases and offers: for tests. It has to be that of the
+	// carrier.
+	Faster int
 }
 
 // New returns a Core.
 func New(o Options) *Core {
-	c := &Core{store: o.Store, carry: o.Carry, now: o.Now, point: o.Point, newID: o.NewID, secret: o.Secret,
+	c := &Core{store: o.Store, carry: o.Carry, now: o.Now, point: o.Point, newID: o.NewID, secret: o.Secret, faster: max(o.Faster, 1),
 		contests: map[string]*contest.Contest{}, rounds: map[string]*Round{}, woken: make(chan struct{}, 1)}
 	if c.now == nil {
 		c.now = time.Now
@@ -68,6 +72,9 @@ func New(o Options) *Core {
 	}
 	return c
 }
+
+// span is one of the times below, divided for tests.
+func (c *Core) span(d time.Duration) time.Duration { return d / time.Duration(c.faster) }
 
 // RandomID is an id that nobody can guess: 128 random bits.
 func RandomID() string { return strings.ToLower(rand.Text()) }

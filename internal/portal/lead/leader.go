@@ -71,7 +71,7 @@ func (c *Core) Lead(ctx context.Context, log *slog.Logger) {
 		if err != nil && ctx.Err() == nil && !errors.Is(err, carry.ErrNoKey) {
 			log.Warn("the leader's work ended", "error", err)
 		}
-		pause(ctx, time.Second, nil)
+		pause(ctx, c.span(time.Second), nil)
 	}
 }
 
@@ -94,19 +94,19 @@ func (c *Core) reign(ctx context.Context, log *slog.Logger, id string, revision 
 	}
 	renewed, scanned := time.Now(), time.Time{} // durations of this process: monotonic
 	for ctx.Err() == nil {
-		if time.Since(renewed) >= renewEvery {
+		if time.Since(renewed) >= c.span(renewEvery) {
 			if revision, err = c.carry.Swap(ctx, carry.Leader, "leader", []byte(id), revision); err != nil {
 				return fmt.Errorf("renewing the leader's key: %w", err)
 			}
 			renewed = time.Now()
 		}
-		if err := l.Tick(ctx, time.Since(scanned) >= scanEvery); err != nil {
+		if err := l.Tick(ctx, time.Since(scanned) >= c.span(scanEvery)); err != nil {
 			return err
 		}
-		if time.Since(scanned) >= scanEvery {
+		if time.Since(scanned) >= c.span(scanEvery) {
 			scanned = time.Now()
 		}
-		pause(ctx, 500*time.Millisecond, c.woken)
+		pause(ctx, c.span(500*time.Millisecond), c.woken)
 	}
 	// A portal that ends gives its key back: the next one need not wait for it to expire.
 	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -3,7 +3,6 @@ package lead
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
@@ -23,7 +22,14 @@ func (c *Core) Say(ctx context.Context, who api.Who, s api.Say) (*api.Message, e
 		return nil, refused("text", "a message has 1 to %d bytes", maxMessage)
 	}
 	m := &api.Message{ID: c.newID(), Round: s.Round, Kind: s.Kind, By: who.Name, Text: text, Public: s.Public}
+	if s.Key != "" { // the same request again has the same id
+		m.ID = Digest(who.Account + "\x00" + s.Key)
+	}
 	err := c.store.Write(ctx, "say", func(tx *store.Tx) error {
+		known := 0
+		if err := tx.Row("SELECT COUNT(*) FROM messages WHERE id = ?", []any{m.ID}, &known); err != nil || known > 0 {
+			return err
+		}
 		if _, err := c.round(tx, s.Round); err != nil {
 			return err
 		}
@@ -54,11 +60,11 @@ func (c *Core) Say(ctx context.Context, who api.Who, s api.Say) (*api.Message, e
 		}
 		return c.keep(tx, who, m)
 	})
-	if errors.Is(err, store.ErrClosed) {
+	if err != nil {
 		return nil, err
 	}
 	c.Wake()
-	return m, err
+	return m, nil
 }
 
 // keep writes a message with its event and its one delivery on the page.

@@ -53,9 +53,9 @@ func (l *Leader) Scan(ctx context.Context) error {
 		switch {
 		case j.State == api.Offered:
 			err = l.scanOffer(ctx, j, now, kinds[j.Round])
-		case now.Sub(j.Started) > limits[j.Round]+overdue:
+		case now.Sub(j.Started) > limits[j.Round]+l.span(overdue):
 			err = l.judge(ctx, j, "it took longer than its time-out")
-		case !alive && now.Sub(l.since) > grace && now.Sub(j.Started) > carry.LeaseTTL:
+		case !alive && now.Sub(l.since) > l.span(grace) && now.Sub(j.Started) > l.span(carry.LeaseTTL):
 			err = l.judge(ctx, j, "its worker was lost")
 		}
 		if err != nil {
@@ -85,7 +85,7 @@ func (l *Leader) judge(ctx context.Context, j *job, why string) error {
 func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind string) error {
 	claimed := j.Worker != ""
 	switch {
-	case now.Sub(j.Offered) >= backAfter, claimed && now.Sub(j.Claimed) >= unconfirmed:
+	case now.Sub(j.Offered) >= l.span(backAfter), claimed && now.Sub(j.Claimed) >= l.span(unconfirmed):
 		err := l.write(ctx, "unoffer", func(tx *store.Tx) error {
 			again := j.Again
 			if err := j.requeue(tx, "unconfirmed", now); err != nil {
@@ -101,7 +101,7 @@ func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind stri
 			return nil
 		}
 		return err
-	case !claimed && now.Sub(j.Sent) >= againAfter:
+	case !claimed && now.Sub(j.Sent) >= l.span(againAfter):
 		err := l.write(ctx, "resend", func(tx *store.Tx) error {
 			_, err := tx.Exec("UPDATE jobs SET sent = ? WHERE id = ? AND epoch = ? AND state = 'offered' AND worker = ''", now, j.ID, j.Epoch)
 			return err
@@ -109,7 +109,7 @@ func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind stri
 		if err != nil {
 			return err
 		}
-		return l.publish(ctx, j.ID, j.Epoch, 1+int64(now.Sub(j.Offered)/againAfter), kind)
+		return l.publish(ctx, j.ID, j.Epoch, 1+int64(now.Sub(j.Offered)/l.span(againAfter)), kind)
 	}
 	return nil
 }

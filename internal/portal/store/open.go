@@ -116,7 +116,7 @@ func mysqlSource(address string) (string, error) {
 		c.Passwd, _ = u.User.Password()
 	}
 	c.ClientFoundRows = true
-	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'", "transaction_isolation": "'READ-COMMITTED'"}
+	c.Params = map[string]string{"sql_mode": "'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'"}
 	c.Timeout, c.ReadTimeout, c.WriteTimeout = 10*time.Second, time.Minute, time.Minute
 	return c.FormatDSN(), nil
 }

@@ -152,7 +152,7 @@ func (s *Store) once(ctx context.Context, name string, do func(*Tx) error) error
 		return ErrClosed
 	default:
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}

@@ -58,6 +58,7 @@ var functions = template.FuncMap{
 		}
 		return t.Format("15:04:05")
 	},
+	"percent": func(p *float64) string { return fmt.Sprintf("%.0f %%", 100**p) },
 	"seconds": func(d time.Duration) string { return d.Round(time.Second).String() },
 }
 

@@ -69,7 +69,7 @@ func (w *Worker) run(ctx context.Context, a *api.Assignment, claimed api.Claimed
 		return api.Report{}, err
 	}
 	s.Dir, s.Silent, s.Soft, s.Hard = dir, w.interval(silentStop), a.Problem.Timeout, a.Problem.Timeout+10*time.Second
-	held, err := hold(w.o.Program, s, a.Log)
+	held, err := hold(w.o.Program, w.lock, s, a.Log)
 	if err != nil {
 		return api.Report{}, err
 	}

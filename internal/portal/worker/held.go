@@ -33,8 +33,9 @@ type ending struct {
 // maxReport bounds what is kept of a report: the last bytes.
 const maxReport = 4 << 20
 
-// hold starts a benchmarker under a guard. log is how many bytes of its output are kept.
-func hold(program string, s spec, log int) (*held, error) {
+// hold starts a benchmarker under a guard. The guard shares
+// the lock, which so lasts until the benchmarker has ended. log is how many bytes of its output are kept.
+func hold(program string, lock *os.File, s spec, log int) (*held, error) {
 	verdictRead, verdictWrite, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting the guard: %w", err)
@@ -47,7 +48,7 @@ func hold(program string, s spec, log int) (*held, error) {
 	cmd := exec.Command(program)
 	cmd.Args = []string{guardName}
 	cmd.Env = []string{}
-	cmd.ExtraFiles = []*os.File{verdictWrite, reportWrite}
+	cmd.ExtraFiles = []*os.File{verdictWrite, reportWrite, lock}
 	cmd.Stdout, cmd.Stderr = out, errs
 	cmd.WaitDelay = 5 * time.Second // a descendant may keep the output open
 	in, err := cmd.StdinPipe()

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/iikanji/iikanji/internal/portal/api"
 )
 
@@ -50,6 +52,7 @@ type Worker struct {
 	boot   string
 	client *client
 	spool  *spool
+	lock   *os.File // of the folder, held by this process and by its guards
 }
 
 // New opens a worker's folder.
@@ -93,6 +96,10 @@ func (w *Worker) interval(d time.Duration) time.Duration { return d / time.Durat
 // Run works until ctx ends; then it takes no more jobs and waits for those that run, until
 // hurry ends.
 func (w *Worker) Run(ctx, hurry context.Context) error {
+	if err := w.hold(ctx); err != nil {
+		return err
+	}
+	defer w.lock.Close()
 	if err := w.register(ctx); err != nil {
 		return err
 	}
@@ -103,6 +110,24 @@ func (w *Worker) Run(ctx, hurry context.Context) error {
 	}
 	all.Wait()
 	return nil
+}
+
+// hold takes the lock of the folder. It waits for the guards of an earlier process: what they
+// guard has ended when this worker registers and its lost jobs are given to others.
+func (w *Worker) hold(ctx context.Context) (err error) {
+	if w.lock, err = os.OpenFile(filepath.Join(w.o.Dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return fmt.Errorf("locking the worker's folder: %w", err)
+	}
+	for {
+		err := unix.Flock(int(w.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil || ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return fmt.Errorf("locking the worker's folder: %w", err)
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
 }
 
 // register tells the portal what this worker is, until it answers.
