@@ -10,4 +10,5 @@ import (
 	_ "github.com/iikanji/iikanji/arenas/isutrain"     // ISUCON 9 final
 	_ "github.com/iikanji/iikanji/arenas/isuumo"       // ISUCON 10 qualifier
 	_ "github.com/iikanji/iikanji/arenas/isuxi"        // ISUCON 5 qualifier
+	_ "github.com/iikanji/iikanji/arenas/xsuportal"    // ISUCON 10 final
 )

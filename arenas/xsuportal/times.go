@@ -12,18 +12,19 @@ import (
 // checks allow no skew.
 type times struct{ open, start, freeze, end time.Time }
 
-// Shares of the load at which the contest starts and freezes: 10 s and 50 s of 60.
+// Of the load, the registration takes a sixth (10 s of 60), and what is behind the freeze
+// another one. A shorter load leaves more to the registration, which does not get shorter
+// with it: a third, up to mostRegistration.
 const (
-	startShare  = 10.0 / 60
-	freezeShare = 50.0 / 60
+	shares           = 6
+	mostRegistration = 6 * time.Second
 )
 
 // contestTimes are those of a contest that begins at a time and takes as long as the load.
 func contestTimes(begin time.Time, load time.Duration) times {
-	at := func(share float64) time.Time {
-		return begin.Add(time.Duration(share * float64(load)).Truncate(time.Microsecond))
-	}
-	return times{begin, at(startShare), at(freezeShare), at(1)}
+	share := (load / shares).Truncate(time.Microsecond)
+	registration := max(share, min((load/3).Truncate(time.Microsecond), mostRegistration))
+	return times{begin, begin.Add(registration), begin.Add(load - share), begin.Add(load)}
 }
 
 // testTimes are those of the contest of the checks, whose phases take two windows each.

@@ -217,7 +217,8 @@ func getCurrentContestant(c echo.Context, db sqlx.Queryer, lock bool) (*xsuporta
 
 // getCurrentTeam returns the caller's team, nil for none.
 func getCurrentTeam(c echo.Context, db sqlx.Queryer, lock bool) (*xsuportal.Team, error) {
-	contestant, err := getCurrentContestant(c, db, false)
+	// Without a lock, this read would fix what later reads of the transaction see.
+	contestant, err := getCurrentContestant(c, db, lock)
 	if err != nil || contestant == nil || !contestant.TeamID.Valid {
 		return nil, err
 	}

@@ -146,15 +146,20 @@ func postContestant(c echo.Context) error {
 	if err := readProto(c, &request); err != nil {
 		return err
 	}
+	if err := loginRequired(c, db, guard{}); err != nil {
+		return err
+	}
+	if err := contestStatusRestricted(c, db, resources.Contest_REGISTRATION, xsuportal.MsgNoRegistration); err != nil {
+		return err
+	}
 	tx, err := db.Beginx()
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer tx.Rollback()
-	if err := loginRequired(c, tx, guard{lock: true}); err != nil {
-		return err
-	}
-	if err := contestStatusRestricted(c, tx, resources.Contest_REGISTRATION, xsuportal.MsgNoRegistration); err != nil {
+	// Both locks come first: what is read before them could be older.
+	contestant, err := getCurrentContestant(c, tx, true)
+	if err != nil {
 		return err
 	}
 	var team xsuportal.Team
@@ -167,16 +172,11 @@ func postContestant(c echo.Context) error {
 		return fmt.Errorf("reading the team: %w", err)
 	}
 	var memberCount int
-	// The count locks, too: a snapshot could be older than the lock of the team.
-	if err := tx.Get(&memberCount, "SELECT COUNT(*) FROM `contestants` WHERE `team_id` = ? LOCK IN SHARE MODE", team.ID); err != nil {
+	if err := tx.Get(&memberCount, "SELECT COUNT(*) FROM `contestants` WHERE `team_id` = ?", team.ID); err != nil {
 		return fmt.Errorf("counting the members: %w", err)
 	}
 	if memberCount >= MemberCapacity {
 		return halt(c, http.StatusBadRequest, xsuportal.MsgTeamFull, nil)
-	}
-	contestant, err := getCurrentContestant(c, tx, false)
-	if err != nil {
-		return err
 	}
 	_, err = tx.Exec("UPDATE `contestants` SET `team_id` = ?, `name` = ?, `student` = ? WHERE `id` = ? LIMIT 1",
 		team.ID, request.GetName(), request.GetIsStudent(), contestant.ID)
