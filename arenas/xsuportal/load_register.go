@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/services/contestant"
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/services/registration"
@@ -33,11 +34,18 @@ func (ct *contest) registerTeam(ctx context.Context) bool {
 		ct.locked(func() { ct.stopped = true })
 		return false
 	}
-	if err != nil {
+	if err != nil && !ct.tooLate(err) {
 		ct.s.Report(err)
 		ct.pause(ctx, errorPause)
 	}
 	return true
+}
+
+// tooLate reports whether a request of the registration was refused because the contest had
+// begun: the team stays as it is, and does not take part.
+func (ct *contest) tooLate(err error) bool {
+	var f *scenario.Fault
+	return errors.As(err, &f) && f.Example != nil && f.Example.Status == http.StatusForbidden && !time.Now().Before(ct.times.start)
 }
 
 func (ct *contest) newTeam(number int) *team {

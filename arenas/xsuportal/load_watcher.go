@@ -22,7 +22,8 @@ type notice = *resources.Notification
 // Push too where the target had a key when the account was made.
 func (ct *contest) startWatching(m *member, key string) {
 	if key != "" {
-		ct.s.Go("subscribing", ct.player(func(ctx context.Context) { ct.s.Report(ct.subscribe(ctx, m, key)) }))
+		// The messages come for as long as the phase takes.
+		ct.s.Go("subscribing", func(ctx context.Context) { ct.s.Report(ct.subscribe(ctx, m, key)) })
 	}
 	ct.s.Go("notifications of a member", ct.player(m.pollLoop))
 	ct.s.Go("events of a member", ct.player(m.eventLoop))

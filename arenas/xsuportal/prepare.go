@@ -58,7 +58,7 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	ct.begin(s)
 	s.Phase(scenario.Initialize)
 	open := nextSecond(time.Now())
-	if err := ct.initialize(ctx, contestTimes(open, s.LoadTime())); err != nil {
+	if err := ct.initialize(ctx, ct.contestTimes(open, s.LoadTime())); err != nil {
 		return err
 	}
 	scenario.Sleep(ctx, time.Until(open))

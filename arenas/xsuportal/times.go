@@ -20,11 +20,16 @@ const (
 	mostRegistration = 6 * time.Second
 )
 
-// contestTimes are those of a contest that begins at a time and takes as long as the load.
-func contestTimes(begin time.Time, load time.Duration) times {
+// contestTimes are those of a contest that begins at a time and takes as long as the load. At
+// a higher speed the registration and the time to the freeze are no longer than the contest's
+// are at this speed.
+func (ct *contest) contestTimes(begin time.Time, load time.Duration) times {
 	share := (load / shares).Truncate(time.Microsecond)
-	registration := max(share, min((load/3).Truncate(time.Microsecond), mostRegistration))
-	return times{begin, begin.Add(registration), begin.Add(load - share), begin.Add(load)}
+	registration, freeze := max(share, min((load/3).Truncate(time.Microsecond), mostRegistration)), load-share
+	if ct.speed > 1 {
+		registration, freeze = min(registration, ct.span(loadTime/shares)), min(freeze, ct.span(loadTime-loadTime/shares))
+	}
+	return times{begin, begin.Add(registration), begin.Add(freeze), begin.Add(load)}
 }
 
 // testTimes are those of the contest of the checks, whose phases take two windows each.
