@@ -146,8 +146,10 @@ var layout = map[string][]string{
 	"packaging":                                {},        // make dist: a program that nothing imports
 	"arenas/*":                                 {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*"},
 	"arenas/goldrush":                          {"words", "internal/load/scenario", "internal/contest/arena", "internal/contest/arena/kit/*", "arenas/goldrush/mine"},
-	"arenas/goldrush/mine":                     {}, // the server of the contest, the fixed side
+	"arenas/goldrush/mine":                     {},    // the server of the contest, the fixed side
 	"bench/*":                                  {"*"}, // comparisons with peers: programs that nothing imports
+	"arenas/xsuportal":                         {"words", "internal/load/scenario", "internal/load/rpc", "internal/contest/arena", "internal/contest/arena/kit/*", "arenas/xsuportal/pb/*"},
+	"arenas/xsuportal/pb/*":                    {"arenas/xsuportal/pb/*"}, // generated: messages of the portal
 	"cmd/*":                                    {"*"},
 	"internal/day/work/state":                  {"words"}, // what a run depends on, as data
 	"internal/day/work/store":                  {"words", "internal/day/work/state"},
