@@ -92,7 +92,7 @@ func instead(method, pattern string, status, other int, m proto.Message) func() 
 	})))
 }
 
-// refusal changes what refusals say.
+// saying changes what refusals say.
 func saying(method, pattern string, change func(e *errorpb.Error)) func() arenatest.Hook {
 	return plain(arenatest.When("", method, pattern, func(x *arenatest.Exchange, forward func()) {
 		if forward(); x.Answer.Get("Content-Type") == errorType {
@@ -361,7 +361,11 @@ var loadFaults = []arenatest.Fault{
 				}
 			}
 		}))),
-	underLoad("boards in the wrong order", by("board-order"), boards(scenario.Load, func(b *resources.Leaderboard) { slices.Reverse(b.Teams) })),
+	underLoad("boards in the wrong order", by("board-order"), boards(scenario.Load, func(b *resources.Leaderboard) {
+		slices.Reverse(b.Teams)
+		slices.Reverse(b.GeneralTeams)
+		slices.Reverse(b.StudentTeams)
+	})),
 	underLoad("result with another score", by("job-result"), changedIn(scenario.Load, "GET", atJob, func(m *contestant.GetBenchmarkJobResponse) {
 		m.Job.Result.ScoreBreakdown.Raw++
 	})),

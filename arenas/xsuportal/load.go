@@ -13,12 +13,21 @@ const (
 	registerEnd = time.Second            // before the start of the contest: no further team registers
 	stopBefore  = 500 * time.Millisecond // before the end of the contest: nobody does anything
 	errorPause  = 100 * time.Millisecond // after an error, before the next try
+	// pushGrace is how long messages are taken after the load at most.
+	pushGrace = time.Minute
 )
 
 // Load lets the contest take place: teams register, then each of their members acts until
 // half a second before the end.
 func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	s.Gauge("offered work (digest)", "", work(s))
+	push, err := newPushService(ct, ct.rules.push)
+	if err != nil {
+		return err
+	}
+	ct.push = push
+	// Validate closes it, unless the run ends without.
+	context.AfterFunc(ctx, func() { time.AfterFunc(pushGrace, push.close) })
 	load := ct.times.end.Sub(ct.times.open)
 	lastTeam := ct.times.start.Add(-min(ct.span(registerEnd), load/60))
 	ct.stop = ct.times.end.Add(-min(ct.span(stopBefore), load/60))

@@ -34,6 +34,7 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	if err != nil {
 		return err
 	}
+	defer push.close() // the load has another one
 	ct.push = push
 	window := ct.span(testWindow)
 	initialize := func(ctx context.Context) error {

@@ -100,7 +100,7 @@ func event(run *iikanji.Run, e scenario.Event) int64 { return run.Points[e].Coun
 // A perfect load is tried with more time until it has reached everything, on a machine of
 // any speed.
 const (
-	leastLoad = 4 * time.Second
+	leastLoad = 8 * time.Second
 	mostLoad  = 64 * time.Second
 )
 

@@ -18,16 +18,18 @@ type times struct{ open, start, freeze, end time.Time }
 const (
 	shares           = 6
 	mostRegistration = 6 * time.Second
+	leastPhase       = 3 * time.Second // at a higher speed
 )
 
 // contestTimes are those of a contest that begins at a time and takes as long as the load. At
 // a higher speed the registration and the time to the freeze are no longer than the contest's
-// are at this speed.
+// are at this speed, or leastPhase.
 func (ct *contest) contestTimes(begin time.Time, load time.Duration) times {
 	share := (load / shares).Truncate(time.Microsecond)
 	registration, freeze := max(share, min((load/3).Truncate(time.Microsecond), mostRegistration)), load-share
 	if ct.speed > 1 {
-		registration, freeze = min(registration, ct.span(loadTime/shares)), min(freeze, ct.span(loadTime-loadTime/shares))
+		registration = min(registration, max(ct.span(loadTime/shares), leastPhase))
+		freeze = min(freeze, registration+max(ct.span(loadTime-2*loadTime/shares), leastPhase))
 	}
 	return times{begin, begin.Add(registration), begin.Add(freeze), begin.Add(load)}
 }
