@@ -192,11 +192,21 @@ func (ct *contest) checkReport(ctx context.Context, cl scenario.Client, in *benc
 // answer of the request that caused it.
 const noticeTime = 5 * time.Second
 
+// patience is how long the checks wait for a notification: less than what is left of the phase.
+func (ct *contest) patience() time.Duration {
+	next := ct.times.freeze
+	if !time.Now().Before(next) {
+		next = ct.times.end
+	}
+	return min(noticeTime, time.Until(next)/3)
+}
+
 // awaitNotices waits until all members of the team are notified of something.
 func (ct *contest) awaitNotices(ctx context.Context, c *cast, of string, about func(n notice) bool) error {
+	patience := ct.patience()
 	return parallel.Do(ctx, members, func(ctx context.Context, i int) error {
 		m := c.team.members[i]
-		for deadline := time.Now().Add(noticeTime); ; {
+		for deadline := time.Now().Add(patience); ; {
 			got, err := m.notices(ctx)
 			if err != nil {
 				return err
@@ -205,7 +215,7 @@ func (ct *contest) awaitNotices(ctx context.Context, c *cast, of string, about f
 				return nil
 			}
 			if time.Now().After(deadline) {
-				return wrong(stepNotifications, "notification-missing", "%s was not notified of a %s within %v", m.id, of, noticeTime)
+				return wrong(stepNotifications, "notification-missing", "%s was not notified of a %s within %v", m.id, of, patience)
 			}
 			ct.pause(ctx, ct.rules.poll)
 		}

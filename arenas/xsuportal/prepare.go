@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/services/admin"
 	"github.com/iikanji/iikanji/internal/contest/arena/kit/prechecks"
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -20,7 +21,7 @@ const (
 	testWindow = 2 * time.Second
 	// lateTries is how often the checks begin again, with a longer contest, because a phase
 	// of it ended before what belongs to it.
-	lateTries = 4
+	lateTries = 6
 )
 
 // errLate means that the contest of the checks went on before a check was done.
@@ -44,8 +45,12 @@ func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
 	err = prechecks.Run(ctx, s, checksTimeout, initialize, func(ctx context.Context) error {
 		for try := 1; ; try++ {
 			err := ct.check(ctx)
-			if !errors.Is(err, errLate) || try == lateTries {
+			if !errors.Is(err, errLate) {
 				return err
+			}
+			if try == lateTries {
+				return &scenario.Fault{Kind: iikanji.FaultTimeout, Step: -1, Check: "checks-late",
+					Message: "the checks of a phase took longer than " + window.String() + ", also when repeated", Cause: err}
 			}
 			window *= 2
 			if err := initialize(ctx); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // smallLoad makes a load with few teams.
-var smallLoad = arena.Values{registrarsSetting: "4", pollSetting: "300", audienceSetting: "8"}
+var smallLoad = arena.Values{registrarsSetting: "2", pollSetting: "300", audienceSetting: "8"}
 
 // A quietSession takes faults alone.
 type quietSession struct {
