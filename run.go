@@ -238,6 +238,27 @@ func (c Clock) Shift(at time.Time) time.Time {
 	return at.Add(-c.OffsetAt(at.Add(-c.Before.Offset)))
 }
 
+// Placed is the service with its machine, as in "mariadb on db"; without one for the machine
+// that sends the load.
+func (u Usage) Placed() string { return PlacedOn(u.Who, u.Host) }
+
+// PlacedOn is a service with its machine, if that has a name.
+func PlacedOn(service, host string) string {
+	if host == "" {
+		return service
+	}
+	return service + " on " + host
+}
+
+// CoresOf is the number of cores of a machine in the run, at least 1; "" is the one that
+// sends the load.
+func (r *Run) CoresOf(host string) int {
+	if h, ok := r.Host(host); ok && h.Machine != nil {
+		return max(h.Machine.Cores, 1)
+	}
+	return max(r.Place.Cores, 1)
+}
+
 // Host is the other machine of a name in the run.
 func (r *Run) Host(name string) (RunHost, bool) {
 	for _, h := range r.Hosts {

@@ -127,6 +127,14 @@ func (v *View) Services() []string {
 	return out
 }
 
+// On is the host of a view of one of several hosts, ThisMachine for the one that sends the
+// load; "" in other views.
+func (v *View) On() string { return v.on }
+
+// Elsewhere are the services of the target, also in the view of a host that they do not run
+// on.
+func (v *View) Elsewhere() []iikanji.Service { return v.Input.Target.Services }
+
 // place names the host in a finding about one of several hosts, and in its
 // remedies: "host" alone is this machine.
 func (f *Result) place() {
@@ -138,7 +146,7 @@ func (f *Result) place() {
 	}
 	for i := range f.Remedies {
 		if f.Remedies[i].Target == "host" && f.From.on != ThisMachine {
-			f.Remedies[i].Target = f.From.on
+			f.Remedies[i].Target = "host:" + f.From.on
 		}
 	}
 }

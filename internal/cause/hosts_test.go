@@ -59,7 +59,7 @@ func TestPerHost(t *testing.T) {
 	for _, e := range swap.Evidence {
 		text += e.Text + "\n"
 	}
-	if !strings.Contains(text, "store: ") || strings.Contains(text, "shop: ") || swap.Remedies[1].Target != "far" {
+	if !strings.Contains(text, "store: ") || strings.Contains(text, "shop: ") || swap.Remedies[1].Target != "host:far" {
 		t.Errorf("%+v", swap)
 	}
 	queue := fs["OS102 host local"]

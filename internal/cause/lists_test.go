@@ -12,7 +12,7 @@ import (
 )
 
 // rooms are the packages with rules.
-var rooms = []string{"app", "boot", "cache", "database", "machine", "measurement", "web"}
+var rooms = []string{"app", "boot", "cache", "database", "machine", "measurement", "topology", "web"}
 
 var declared = regexp.MustCompile(`(?m)^var (\w+) = (?:cause\.Declare\((?s:.*?)Code: |declare\()"(\w+)"`)
 

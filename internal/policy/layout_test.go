@@ -64,8 +64,9 @@ var layout = map[string][]string{
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/measurement":               {"words", "internal/cause", "internal/site/fact"},
+	"internal/cause/topology":                  {"words", "internal/cause", "internal/site/fact"}, // which service runs where, and the network between
 	"internal/cause/web":                       {"words", "internal/cause", "internal/lang/nginx", "internal/site/fact"},
-	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/boot", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"},
+	"internal/cause/all":                       {"internal/cause", "internal/cause/app", "internal/cause/boot", "internal/cause/cache", "internal/cause/database", "internal/cause/machine", "internal/cause/measurement", "internal/cause/topology", "internal/cause/web"},
 	"internal/cause/diagnose":                  {"words", "internal/cause", "internal/cause/all", "internal/rewrite", "internal/site/observe", "internal/site/fact", "internal/lang/catalog"}, // findings of an observation
 	"internal/change":                          {"words", "internal/lang/goapp", "internal/machine/host", "internal/machine/tree", "internal/change/history", "internal/machine/sqlitefile", "internal/lang/sqltext"},
 	"internal/change/changetest":               {"words", "internal/change/history", "internal/change", "internal/show/redact", "internal/policy/tier"},
@@ -338,7 +339,7 @@ var impure = []string{"os", "os/exec", "net", "net/http", "database/sql", "sysca
 // TestPure checks that pure packages import no impure package.
 func TestPure(t *testing.T) {
 	pure := []string{"words", "internal/lang/catalog", "internal/site/fact", "internal/proof/stats", "internal/proof/judge", "internal/proof/search", "internal/day/choose", "internal/day/work/comparison", "internal/day/work/difference", "internal/day/work/state", "internal/proof/attribute", "internal/cause", "internal/cause/all", "internal/cause/app", "internal/cause/boot", "internal/cause/cache",
-		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/web"}
+		"internal/cause/database", "internal/cause/database/index", "internal/cause/machine", "internal/cause/measurement", "internal/cause/topology", "internal/cause/web"}
 	for _, p := range listPackages(t) {
 		if !slices.Contains(pure, packageName(p.ImportPath)) {
 			continue

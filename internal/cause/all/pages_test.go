@@ -40,8 +40,10 @@ var groups = []group{
 	{"APP1xx and APP22x application", "", func(code string) bool { return strings.HasPrefix(code, "APP") && !ofLever(code) }},
 	{"APP2xx code of the application", "Found in Go source by `iikanji lint` ([page](../lint.md)).", ofLever},
 	{"OS1xx host", "", prefixed("OS")},
+	{"TOP1xx and NET1xx several machines", "", func(code string) bool { return strings.HasPrefix(code, "TOP") || strings.HasPrefix(code, "NET") }},
+	{"UNIT1xx units of systemd", "", prefixed("UNIT")},
 	{"BOOT1xx what a reboot would lose", "", prefixed("BOOT")},
-	{"BEN1xx measurement", "", prefixed("BEN")},
+	{"BEN1xx and CLK1xx measurement", "", func(code string) bool { return strings.HasPrefix(code, "BEN") || strings.HasPrefix(code, "CLK") }},
 }
 
 func ofLever(code string) bool {

@@ -76,7 +76,7 @@ func TestPlanted(t *testing.T) {
 		"restarts for ever":        {app(func(u *fact.BootUnit) { u.After, u.Restart, u.Interval = nil, "always", 0 }), ""},
 		"every 3 s, no limit hit":  {app(func(u *fact.BootUnit) { u.After, u.Restart, u.Wait = nil, "always", 3 }), ""},
 		"waits itself":             {app(func(u *fact.BootUnit) { u.After, u.Pre = nil, []string{"/usr/bin/wait-for-it db:3306"} }), ""},
-		"on another host":          {func(b *fact.Boot) { b.Services = b.Services[:3]; b.Services[2].Needs = []string{"far"} }, "BOOT104 app"},
+		"on another host":          {func(b *fact.Boot) { b.Services = b.Services[:3]; b.Services[2].Needs = []string{"far"} }, "UNIT103 app"},
 		"a folder in /run":         {func(b *fact.Boot) { b.Paths[0].Maker = "" }, "BOOT105 database"},
 		"a mount by hand":          {func(b *fact.Boot) { b.Memory = []fact.BootMemory{{Path: "/mnt", Mount: "/mnt"}} }, "BOOT106 /mnt"},
 		"data in /dev/shm": {func(b *fact.Boot) {

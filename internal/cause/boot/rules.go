@@ -21,5 +21,6 @@ func Rules() []cause.Rule {
 		notLoaded,
 		doesNotParse,
 		fullDisk,
+		givesUpOverHosts,
 	}
 }

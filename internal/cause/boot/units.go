@@ -90,18 +90,26 @@ const (
 	otherHosts = 60.0
 )
 
-var givesUp = declare("BOOT104", "gives up before its server is there", "a service ends if its database or cache starts later, and is not started again for long enough", func(m machine) (out []iikanji.Finding) {
+var givesUp = declare("BOOT104", "gives up before its server is there", "a service ends if its database or cache starts later, and is not started again for long enough",
+	func(m machine) []iikanji.Finding { return impatient(m, false) }, cause.Plan("unit", "dropin", iikanji.RoleUnknown))
+
+var givesUpOverHosts = declare("UNIT103", "gives up in the worst boot order", "a service ends if a server on another machine boots later, and is not started again for long enough",
+	func(m machine) []iikanji.Finding { return impatient(m, true) }, cause.Plan("unit", "dropin", iikanji.RoleUnknown))
+
+// impatient finds units that give up before a server of theirs is there: one on the same
+// host, or at least one on another host, which may boot a minute later.
+func impatient(m machine, others bool) (out []iikanji.Finding) {
 	for _, s := range m.Services {
 		u, ok := m.unit(s.Unit)
 		if !ok || u.Load == "masked" {
 			continue
 		}
 		var late, after []string
-		needed := 0.0
+		needed, far := 0.0, false
 		for _, name := range s.Needs {
 			i := slices.IndexFunc(m.Services, func(o fact.BootService) bool { return o.Name == name })
 			if i < 0 { // on another host
-				late, needed = append(late, name+" on another host"), otherHosts
+				late, needed, far = append(late, name+" on another host"), otherHosts, true
 				continue
 			}
 			server, ok := m.unit(m.Services[i].Unit)
@@ -111,7 +119,7 @@ var givesUp = declare("BOOT104", "gives up before its server is there", "a servi
 			late, after, needed = append(late, name), append(after, server.Name), max(needed, slowStart)
 		}
 		patience, forever := patience(u)
-		if len(late) == 0 || forever || patience >= needed || waits(u) {
+		if len(late) == 0 || far != others || forever || patience >= needed || waits(u) {
 			continue
 		}
 		says := fmt.Sprintf("%s may start before %s, and is not started again when it ends (Restart=%s)", u.Name, strings.Join(late, " and "), word(u.Restart, "no"))
@@ -128,7 +136,7 @@ var givesUp = declare("BOOT104", "gives up before its server is there", "a servi
 		out = append(out, planned(f, "unit", s.Name, "let "+u.Name+" try again until its servers are there", args))
 	}
 	return out
-}, cause.Plan("unit", "dropin", iikanji.RoleUnknown))
+}
 
 // ready reports whether systemd counts a unit as started only when it answers.
 func ready(u fact.BootUnit) bool {

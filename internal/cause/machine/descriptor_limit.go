@@ -54,7 +54,7 @@ func findDescriptorLimit(v *cause.View) []iikanji.Finding {
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "limits", Text: fmt.Sprintf("%s is allowed %.0f descriptors", name, limit)})
 		}
 		s, _ := v.Input.Target.Service(name)
-		if hit == 0 && !near || s.Engine == iikanji.EngineNginx && hit > 0 {
+		if hit == 0 && !near || s.Engine == iikanji.EngineNginx && hit > 0 || s.Engine != iikanji.EngineNginx && inUnit(v, name) {
 			continue
 		}
 		f.Gain = iikanji.Range{Lo: cause.Round(hit * cause.RefusedSeconds.Lo), Hi: cause.Round(max(hit, 1) * cause.RefusedSeconds.Hi)}

@@ -14,5 +14,7 @@ func Rules() []cause.Rule {
 		usedUpPorts,
 		downAfterReboot,
 		diskLimit,
+		unitDescriptors,
+		unitTasks,
 	}
 }

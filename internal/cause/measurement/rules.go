@@ -16,5 +16,6 @@ func Rules() []cause.Rule {
 		unusedMachine,
 		slowInitialize,
 		parameterValues,
+		clocks,
 	}
 }

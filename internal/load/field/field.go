@@ -119,6 +119,9 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	if f.Subject != nil {
 		g.Groups = f.Subject.Groups
 		g.Others, g.HostOf = f.others()
+		if s, ok := f.Subject.(spread); ok {
+			g.GroupsOn = s.GroupsOn
+		}
 		if spec.Counts {
 			cs = countersOf(f.Subject)
 		}
@@ -154,16 +157,28 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 // others are the other machines that services of the site run on, and the machine of each
 // service. A machine that the site does not know has no place in a run.
 func (f *Field) others() (others []host.Host, hostOf func(service string) string) {
-	site, on := f.Subject.Site(), map[string]string{}
-	for _, s := range f.Subject.Target().Services {
-		if on[s.Name] = s.Host; s.Host == "" || slices.ContainsFunc(others, func(h host.Host) bool { return h.Name() == s.Host }) {
-			continue
+	site, on, t := f.Subject.Site(), map[string]string{}, f.Subject.Target()
+	add := func(name string) {
+		if name == "" || slices.ContainsFunc(others, func(h host.Host) bool { return h.Name() == name }) {
+			return
 		}
-		if h, err := site.On(s.Host); err == nil {
+		if h, err := site.On(name); err == nil {
 			others = append(others, h)
 		}
 	}
+	for _, s := range t.Services {
+		on[s.Name] = s.Host
+		add(s.Host)
+	}
+	for _, h := range t.Hosts {
+		add(h.Name)
+	}
 	return others, func(service string) string { return on[service] }
+}
+
+// A spread subject knows the processes of one machine, also of instances and spares.
+type spread interface {
+	GroupsOn(host string) map[string][]int
 }
 
 // phases orders the work around a phase: quick work is nearest to the load.
@@ -213,7 +228,7 @@ func (f *Field) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string
 		failBy(m.Run, dead)
 		_ = f.revive(ctx) // the undoing may need it; if a service dies again, the next run tries once more
 	}
-	return m.Run, void, errors.Join(f.History.SaveRun(m.Run), timeline.SaveSeconds(f.History, m.Run.ID, m.Seconds, m.Samples()))
+	return m.Run, void, errors.Join(f.History.SaveRun(m.Run), timeline.SaveSeconds(f.History, m.Run.ID, m.Seconds, m.Samples(), m.Guard.Far()))
 }
 
 func (f *Field) before() {

@@ -76,6 +76,9 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 		w.Logged = true
 	}
 	w.Target, w.Groups, w.Now = f.Subject.Target(), f.Subject.Groups, f.Now
+	if s, ok := f.Subject.(spread); ok {
+		w.GroupsOn = s.GroupsOn
+	}
 	if w.Hosts, err = hostsOf(f.Subject.Site(), w.Target); err != nil {
 		return nil, nil, err
 	}
@@ -126,6 +129,11 @@ func hostsOf(site *change.Site, t iikanji.Target) (func(name string) host.Host, 
 			return nil, fmt.Errorf("finding the host of %s: %w", s.Name, err)
 		}
 		hosts[s.Host], far = h, far || s.Host != ""
+	}
+	for _, other := range t.Hosts {
+		if h, err := site.On(other.Name); err == nil {
+			hosts[other.Name], far = h, true
+		}
 	}
 	if !far {
 		return nil, nil

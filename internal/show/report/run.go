@@ -179,8 +179,8 @@ func (p *page) usage(r *iikanji.Run) {
 		if u.PeakRS > 0 {
 			rss = u.PeakRS.String()
 		}
-		t.Rows = append(t.Rows, []string{u.Who, Duration(u.User.Round(time.Millisecond)), Duration(u.System.Round(time.Millisecond)),
-			Percent(u.Share * float64(max(r.Place.Cores, 1))), rss})
+		t.Rows = append(t.Rows, []string{u.Placed(), Duration(u.User.Round(time.Millisecond)), Duration(u.System.Round(time.Millisecond)),
+			Percent(u.Share * float64(r.CoresOf(u.Host))), rss})
 	}
 	p.titled("Who used the CPU during the load", t)
 	if r.Place.Cores > 0 {

@@ -31,6 +31,29 @@ type Detail struct {
 	Notes     []Note              `json:"notes,omitempty"`
 }
 
+// addHosts adds the samples of the run's other machines.
+func (d *Detail) addHosts(h *history.History) error {
+	for _, on := range d.Run.Hosts {
+		name := observe.HostFile(on.Name)
+		tsv, err := h.ReadFile(d.Run.ID, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s, err := ParseHost(tsv)
+		if err != nil {
+			return fmt.Errorf("reading %s of run %d: %w", name, d.Run.ID, err)
+		}
+		if d.Host == nil {
+			d.Host = &HostSeries{At: s.At}
+		}
+		d.Host.addOf(on.Name, s)
+	}
+	return nil
+}
+
 // observed reports whether sensors saw a run.
 func observed(h *history.History, id iikanji.RunID) bool {
 	_, err := os.Stat(filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", id), sensorsFile))
@@ -54,6 +77,9 @@ func Of(h *history.History, id iikanji.RunID) (*Detail, error) {
 			return nil, fmt.Errorf("reading %s of run %d: %w", hostFile, id, err)
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := d.addHosts(h); err != nil {
 		return nil, err
 	}
 	if !observed(h, id) {

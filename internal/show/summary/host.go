@@ -3,9 +3,12 @@ package summary
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji"
 )
 
 // A HostSeries is the samples of a host over a run, by second.
@@ -81,6 +84,34 @@ func (s *HostSeries) add(at map[string]int, name string, cores, memory float64) 
 	v := &s.Services[i]
 	if v.pad(len(s.At) - 1); len(v.Cores) == len(s.At)-1 { // a second row of one sample is left out
 		v.Cores, v.Memory = append(v.Cores, cores), append(v.Memory, memory)
+	}
+}
+
+// aside is how far a sample of another machine may be from one of this series: both are taken
+// once a second.
+const aside = 750 * time.Millisecond
+
+// addOf adds the services of another machine, each with its name. Each sample goes to the
+// nearest one of the series.
+func (s *HostSeries) addOf(host string, o *HostSeries) {
+	place := make([]int, len(o.At))
+	for j, at := range o.At {
+		place[j] = -1
+		i, _ := slices.BinarySearchFunc(s.At, at, time.Time.Compare)
+		for _, k := range []int{i - 1, i} {
+			if k >= 0 && k < len(s.At) && s.At[k].Sub(at).Abs() <= aside && (place[j] < 0 || s.At[k].Sub(at).Abs() < s.At[place[j]].Sub(at).Abs()) {
+				place[j] = k
+			}
+		}
+	}
+	for _, v := range o.Services {
+		out := ServiceSeries{Name: iikanji.PlacedOn(v.Name, host), Cores: make([]float64, len(s.At)), Memory: make([]float64, len(s.At))}
+		for j := range v.Cores {
+			if i := place[j]; i >= 0 {
+				out.Cores[i], out.Memory[i] = v.Cores[j], v.Memory[j]
+			}
+		}
+		s.Services = append(s.Services, out)
 	}
 }
 

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,8 +47,9 @@ type ServiceCPU struct {
 }
 
 // SaveSeconds writes the seconds of a run, and the samples of its machine, which were
-// taken each second of the load. A run without either has no file.
-func SaveSeconds(h *history.History, id iikanji.RunID, s *bench.Seconds, samples []hoststat.Sample) error {
+// taken each second of the load, with those of the site's other machines by name. A run
+// without any has no file.
+func SaveSeconds(h *history.History, id iikanji.RunID, s *bench.Seconds, samples []hoststat.Sample, far map[string][]hoststat.Sample) error {
 	out := &Seconds{}
 	if s != nil {
 		out.From = s.From
@@ -58,7 +61,10 @@ func SaveSeconds(h *history.History, id iikanji.RunID, s *bench.Seconds, samples
 	if out.From.IsZero() && len(samples) > 0 {
 		out.From = samples[0].At.Add(-time.Second)
 	}
-	out.addCPU(samples)
+	out.addCPU("", samples)
+	for _, name := range slices.Sorted(maps.Keys(far)) {
+		out.addCPU(name, far[name])
+	}
 	if out.Length() == 0 {
 		return nil
 	}
@@ -67,10 +73,11 @@ func SaveSeconds(h *history.History, id iikanji.RunID, s *bench.Seconds, samples
 
 func ms(d time.Duration) float64 { return float64(d) / 1e6 }
 
-// addCPU adds the services' CPU use. A sample is that of the second before it.
-func (s *Seconds) addCPU(samples []hoststat.Sample) {
+// addCPU adds the CPU use of a machine's services. A sample is that of the second before it.
+func (s *Seconds) addCPU(host string, samples []hoststat.Sample) {
 	at := map[string]int{}
 	add := func(name string, second int, cores float64) {
+		name = iikanji.PlacedOn(name, host)
 		i, ok := at[name]
 		if !ok {
 			i = len(s.CPU)

@@ -32,7 +32,7 @@ func TestKeptSeconds(t *testing.T) {
 		samples = append(samples, hoststat.Sample{At: from.Add(time.Duration(i+1)*time.Second + 20*time.Millisecond), User: 1, System: 0.5,
 			Services: []hoststat.ServiceSample{{Name: "検索\tapp", User: float64(i), System: 0.25}, {Name: "other", User: 1}}})
 	}
-	if err := timeline.SaveSeconds(h, id, seconds, samples); err != nil {
+	if err := timeline.SaveSeconds(h, id, seconds, samples, nil); err != nil {
 		t.Fatal(err)
 	}
 	const want = "[120 0] [1 0] [1.5 0] [9 0] [1000 0] [{host [1.5 1.5 1.5]} {検索_app [0.25 1.25 2.25]}] 3 true"
@@ -57,7 +57,7 @@ func TestKeptSeconds(t *testing.T) {
 	if _, err := timeline.SecondsOf(h, id, nil); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("pruned: %v", err)
 	}
-	if err := timeline.SaveSeconds(h, id, nil, nil); err != nil {
+	if err := timeline.SaveSeconds(h, id, nil, nil, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := timeline.SecondsOf(h, id, nil); !errors.Is(err, fs.ErrNotExist) {

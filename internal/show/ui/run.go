@@ -86,7 +86,7 @@ func (s *Server) showRun(r *http.Request) (*view, error) {
 	if p.Raw {
 		requests = runPath(d.Run.ID) + "/requests"
 	}
-	tables := []*Table{endpointsTable(d, nil, requests), usageTable(d), countsTable(d), sensorsTable(d), faultsTable(d)}
+	tables := []*Table{endpointsTable(d, nil, requests), usageTable(d), machinesTable(d), countsTable(d), sensorsTable(d), faultsTable(d)}
 	if sec != nil {
 		tables = append(tables, secondsTable(sec))
 	}
@@ -128,8 +128,35 @@ func (s *Server) readRaw(r *http.Request) (done func(), err error) {
 func usageTable(d *summary.Detail) *Table {
 	t := &Table{Name: "usage", Caption: "CPU time by service, during the load", Columns: []Column{leftColumn("service", "service"), rightColumn("user", "user"), rightColumn("system", "system"), rightColumn("share", "share of the machine"), rightColumn("memory", "most memory")}}
 	for _, u := range d.Run.Usage {
-		t.Rows = append(t.Rows, []Cell{text(u.Who), number(u.User.Seconds(), report.Duration(u.User)), number(u.System.Seconds(), report.Duration(u.System)),
+		t.Rows = append(t.Rows, []Cell{text(u.Placed()), number(u.User.Seconds(), report.Duration(u.User)), number(u.System.Seconds(), report.Duration(u.System)),
 			{Text: report.Percent(u.Share), Value: u.Share, Numeric: true, Bar: u.Share}, number(float64(u.PeakRS), report.Size(u.PeakRS))})
+	}
+	return t
+}
+
+// machinesTable has the other machines of the site; no row where there is none.
+func machinesTable(d *summary.Detail) *Table {
+	t := &Table{Name: "machines", Caption: "The other machines, during the load", Columns: []Column{leftColumn("machine", "machine"), rightColumn("cores", "cores"), rightColumn("memory", "memory"),
+		rightColumn("used", "CPU used"), rightColumn("clock", "clock ahead by"), rightColumn("within", "±"), rightColumn("trip", "round trip")}}
+	for _, h := range d.Run.Hosts {
+		row := []Cell{text(h.Name), missing(), missing(), missing(), missing(), missing(), missing()}
+		if m := h.Machine; m != nil {
+			row[1], row[2] = whole(m.Cores), number(float64(m.Memory), report.Size(m.Memory))
+		}
+		used := 0.0
+		for _, u := range d.Run.Usage {
+			if u.Host == h.Name {
+				used += u.Share
+			}
+		}
+		if used > 0 {
+			row[3] = Cell{Text: report.Percent(used), Value: used, Numeric: true, Bar: used}
+		}
+		if c := h.Clock; c != nil {
+			row[4], row[5] = number(c.Before.Offset.Seconds(), report.Duration(c.Before.Offset)), number(c.Before.Within().Seconds(), report.Duration(c.Before.Within()))
+			row[6] = number(c.Before.Trip.Seconds(), report.Duration(c.Before.Trip))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
 }

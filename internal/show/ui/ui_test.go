@@ -88,7 +88,7 @@ var makeHistory = sync.OnceValue(func() func(t *testing.T) string {
 			t.Fatal(err)
 		}
 		seconds, samples := searchSeconds()
-		if err := timeline.SaveSeconds(h, searchRun, seconds, samples); err != nil {
+		if err := timeline.SaveSeconds(h, searchRun, seconds, samples, nil); err != nil {
 			t.Fatal(err)
 		}
 		w := progress.NewWriter(dir, "tune", "toy", time.Now)

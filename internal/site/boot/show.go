@@ -11,7 +11,7 @@ import (
 
 // properties are what is asked of each unit.
 const properties = "Id,LoadState,ActiveState,Result,UnitFileState,FragmentPath,DropInPaths,NeedDaemonReload,Type,ExecStart,ExecStartPre,Restart,RestartUSec," +
-	"StartLimitIntervalUSec,StartLimitBurst,After,WantedBy,RequiredBy,UpheldBy,TriggeredBy,RuntimeDirectory,PIDFile,EnvironmentFiles,Environment,Listen,MainPID"
+	"StartLimitIntervalUSec,StartLimitBurst,After,WantedBy,RequiredBy,UpheldBy,TriggeredBy,RuntimeDirectory,PIDFile,EnvironmentFiles,Environment,Listen,MainPID,TasksCurrent,TasksMax"
 
 // A shown is one unit in the output of systemctl show. Its environment may have secrets: it
 // is searched for ports, and not kept.
@@ -100,9 +100,22 @@ func (u *shown) set(key, value string) {
 		u.environment = value
 	case "Listen":
 		u.listen(value)
+	case "TasksCurrent":
+		u.Tasks = count(value)
+	case "TasksMax":
+		u.TasksMax = count(value)
 	case "MainPID":
 		u.PID, _ = strconv.Atoi(value)
 	}
+}
+
+// count reads a number; infinity, and a number that is not set, are 0.
+func count(value string) int64 {
+	n, err := strconv.ParseUint(value, 10, 64)
+	if err != nil || n > 1<<62 {
+		return 0
+	}
+	return int64(n)
 }
 
 // listen takes the addresses of a socket unit, as in "[::]:80 (Stream)".

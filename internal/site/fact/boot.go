@@ -40,7 +40,9 @@ type BootUnit struct {
 	Makes    []string `json:"makes,omitempty"`
 	Ports    []int    `json:"ports,omitempty"` // in its settings, its environment, or usual for its program
 	PID      int      `json:"pid,omitempty"`
-	Wrong    []string `json:"wrong,omitempty"` // what systemd-analyze says of its files
+	Tasks    int64    `json:"tasks,omitempty"`     // processes and threads now; 0 if they are not counted
+	TasksMax int64    `json:"tasks_max,omitempty"` // how many it may have; 0 for no limit
+	Wrong    []string `json:"wrong,omitempty"`     // what systemd-analyze says of its files
 	// Local: its file is not one of a package.
 	Local bool `json:"local,omitempty"`
 	// Boots: a chain of enabled units leads from the boot to it.

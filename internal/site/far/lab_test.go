@@ -84,7 +84,7 @@ func openMall(t *testing.T) *mall {
 	})
 	m := &mall{machines: map[string]*lab.Machine{}}
 	for i, name := range []string{"web", "app", "db"} {
-		one, err := lab.New(t.TempDir(), name, map[string][]string{"web": {"nginx"}, "db": {"mariadb"}}[name]...)
+		one, err := lab.New(t.TempDir(), name, map[string][]string{"web": {"nginx"}, "db": {"mariadb", "nginx"}}[name]...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,6 +140,7 @@ name = "nginx"
 role = "web"
 engine = "nginx"
 host = "web"
+spare = ["db"]
 unit = "nginx.service"
 listen = "0.0.0.0:80"
 config = "/etc/nginx/nginx.conf"
@@ -290,12 +291,13 @@ func (m *mall) benched(t *testing.T, fd *field.Field) {
 			continue
 		}
 		is := got.Run.Usage[i].User + got.Run.Usage[i].System
-		// The control group was read a little before and after; the load is a steady one.
+		// The control group was read a little before and after. What it counted in the time
+		// of the load lies between its count and that for a steady load.
 		want := time.Duration(float64(counted[s.Name]) * got.Run.Took.Seconds() / over[s.Name].Seconds())
 		t.Logf("%s: %v, its control group %v, which is %v in the time of the load", s.Name, is, counted[s.Name], want)
 		// The counters of processes have steps of 10 ms each for user and system.
-		if off := (is - want).Abs(); off > want*3/100+20*time.Millisecond {
-			t.Errorf("%s used %v, its control group counted %v", s.Name, is, want)
+		if least, most := want*97/100-20*time.Millisecond, counted[s.Name]*103/100+20*time.Millisecond; is < least || is > most {
+			t.Errorf("%s used %v, its control group counted %v to %v", s.Name, is, want, counted[s.Name])
 		}
 	}
 	for name, now := range m.farEnds(t) {
@@ -362,6 +364,12 @@ func (m *mall) diagnosed(t *testing.T, fd *field.Field, h *history.History) {
 	}
 	if i := slices.IndexFunc(ob.Profiles, func(p iikanji.Profile) bool { return p.Source == iikanji.Slow && p.Target == "mariadb" }); i < 0 || len(ob.Profiles[i].Rows) < 2 {
 		t.Errorf("the statements of mariadb: %d", i)
+	}
+	spare := slices.ContainsFunc(ob.Profiles, func(p iikanji.Profile) bool {
+		return p.Source == iikanji.Host && p.Target == "db" && slices.ContainsFunc(p.Rows, func(r iikanji.Row) bool { return r.Key == "nginx" && r.Host.PeakRSS > 0 })
+	})
+	if !spare {
+		t.Error("the spare nginx of db is in no profile")
 	}
 	if n, err := livesite.SensorsInForce(h); err != nil || n != 0 {
 		t.Errorf("%d sensors are in force, %v", n, err)

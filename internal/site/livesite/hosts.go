@@ -85,7 +85,7 @@ func (s *Subject) connect() {
 		name := s.options.File.Services[i].Host
 		s.hosts[name] = &siteHost{s.options.Hosts.On(name), name, s}
 	}
-	for name, on := range s.options.Hosts {
+	for name, on := range s.options.Hosts { // further machines: instances, spares, idle ones
 		s.hosts[name] = &siteHost{on, name, s}
 	}
 }

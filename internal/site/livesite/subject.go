@@ -37,15 +37,16 @@ type Options struct {
 
 // A Subject is a site that runs already.
 type Subject struct {
-	options  Options
-	hosts    map[string]host.Host // by name; "" is this machine
-	names    []string             // of the services, in the file's order
-	services map[string]*running
-	site     *change.Site
-	dbs      []*sql.DB
-	deaths   *field.Deaths
-	backing  backing
-	builds   *builds
+	options   Options
+	hosts     map[string]host.Host // by name; "" is this machine
+	names     []string             // of the services, in the file's order
+	services  map[string]*running
+	elsewhere []*elsewhere
+	site      *change.Site
+	dbs       []*sql.DB
+	deaths    *field.Deaths
+	backing   backing
+	builds    *builds
 
 	ctx     context.Context // until Close
 	cancel  context.CancelFunc
@@ -76,6 +77,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 		return nil, fmt.Errorf("making the work folder: %w", err)
 	}
 	s.connect()
+	s.findElsewhere()
 	machines, unread := Hosts(s.hosts).Machines(o.File)
 	var missing []error
 	for i := range o.File.Services {

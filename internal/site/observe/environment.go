@@ -49,6 +49,9 @@ type Guard struct {
 	// service; nil where all services are on this one.
 	Others []host.Host
 	HostOf func(service string) string
+	// GroupsOn are the root processes on one machine, also of instances and spares; nil:
+	// those of Groups.
+	GroupsOn func(host string) map[string][]int
 	// Unseen: the site runs on this machine, as processes that are not known. They count
 	// as other programs.
 	Unseen bool

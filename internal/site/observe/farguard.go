@@ -143,6 +143,9 @@ func (g *Guard) everywhere(do func(f *farGuard)) {
 
 // groupsOn are the root processes of the services of one machine.
 func (g *Guard) groupsOn(name string) map[string][]int {
+	if g.GroupsOn != nil {
+		return g.GroupsOn(name)
+	}
 	out := map[string][]int{}
 	if g.Groups == nil {
 		return out

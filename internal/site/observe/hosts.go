@@ -36,6 +36,11 @@ func (w Watched) hosts() []host.Host {
 			names = append(names, s.Host)
 		}
 	}
+	for _, h := range w.Target.Hosts { // without a service: there is room
+		if w.Hosts != nil && !slices.Contains(names, h.Name) && w.Hosts(h.Name) != nil {
+			names = append(names, h.Name)
+		}
+	}
 	var out []host.Host
 	for _, name := range names {
 		out = append(out, w.host(name))
@@ -101,6 +106,9 @@ func (w *hostWatch) end() {
 // process belongs to the nearest root above it.
 func (w Watched) servicesOn(h host.Host) []hoststat.Service {
 	groups := w.groupsOn(h)
+	if w.GroupsOn != nil {
+		groups = w.GroupsOn(h.Name())
+	}
 	if h.Name() == "" {
 		groups[Generator] = []int{os.Getpid()}
 	}

@@ -25,7 +25,9 @@ type Watched struct {
 	User   string // of the databases, without a password; empty: the account of this process
 	// Groups are the root processes of each service of this moment; nil for none.
 	Groups func() map[string][]int
-	Now    func() time.Time
+	// GroupsOn are those of one machine, also of instances and spares; nil: those of Groups.
+	GroupsOn func(host string) map[string][]int
+	Now      func() time.Time
 	// Hosts finds the host of a name; nil where all services are on this machine.
 	Hosts func(name string) host.Host
 	// Passive observes without changing a setting, a log or data: statements are

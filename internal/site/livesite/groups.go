@@ -1,0 +1,81 @@
+package livesite
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/site/target"
+)
+
+// An elsewhere is a service on a machine that is not its home: an instance, or a spare, which
+// the site does not use.
+type elsewhere struct {
+	*target.Service // with that machine as its host
+
+	mu     sync.Mutex
+	proc   *process.Process // nil: it does not run, or is not found
+	looked time.Time
+}
+
+// lookAgain is how long a service elsewhere that does not run is not looked for: it costs a
+// reading of all processes of its machine.
+const lookAgain = 10 * time.Second
+
+// findElsewhere lists the instances and spares of the site's services.
+func (s *Subject) findElsewhere() {
+	for i := range s.options.File.Services {
+		home := &s.options.File.Services[i]
+		for _, name := range slices.Concat(home.Instances, home.Spare) {
+			there := *home
+			there.Host = s.options.File.HostRef(name)
+			if s.hosts[there.Host] != nil && there.Unit != "" { // the same unit is all that is known of it
+				s.elsewhere = append(s.elsewhere, &elsewhere{Service: &there})
+			}
+		}
+	}
+}
+
+// pid is the process of a service elsewhere; 0 for none.
+func (s *Subject) pid(e *elsewhere) int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	h := s.hosts[e.Host]
+	if e.proc != nil && e.proc.Alive(h) {
+		return e.proc.PID
+	}
+	if !e.looked.IsZero() && time.Since(e.looked) < lookAgain {
+		return 0
+	}
+	e.proc, e.looked = nil, time.Now()
+	m, err := process.ReadMachine(h)
+	if err != nil {
+		return 0
+	}
+	if e.proc, err = Find(m, e.Service); err != nil {
+		e.proc = nil
+		return 0
+	}
+	return e.proc.PID
+}
+
+// GroupsOn are the root processes of all services on one machine, also of instances and of
+// spares, by the service's name.
+func (s *Subject) GroupsOn(name string) map[string][]int {
+	groups := map[string][]int{}
+	for _, r := range s.services {
+		if p := r.process(); r.Host == name && p != nil && p.Alive(r.host) {
+			groups[r.Name] = []int{p.PID}
+		}
+	}
+	for _, e := range s.elsewhere {
+		if e.Host != name || groups[e.Name] != nil {
+			continue
+		}
+		if pid := s.pid(e); pid > 0 {
+			groups[e.Name] = []int{pid}
+		}
+	}
+	return groups
+}
