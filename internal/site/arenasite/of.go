@@ -66,8 +66,15 @@ func (r running) CheckConfig(ctx context.Context, path string) error {
 func (r running) Build(ctx context.Context, dir string) error {
 	return r.stack.TryBuild(ctx, r.service, dir)
 }
-func (r running) Processes() ([]int, bool) { return r.stack.Groups()[r.service], true }
-func (r running) DB() *sql.DB              { return r.db }
+
+// Processes implements change.Running. A program that is started for each run has none now, and
+// those of its runs are not known.
+func (r running) Processes() ([]int, bool) {
+	svc := r.stack.Arena().Service(r.service)
+	return r.stack.Groups()[r.service], svc == nil || !svc.PerRun
+}
+
+func (r running) DB() *sql.DB { return r.db }
 
 // openDatabase is a pool to one of the stack's databases as the user that runs
 // this process: by the socket, with every right. It pings the server once. No
