@@ -72,7 +72,7 @@ func (m *Machine) SSHD(ctx context.Context, accounts ...Account) error {
 	}
 	err = errors.Join(m.copyFile(filepath.Join(tree, "usr/sbin/sshd"), "/usr/local/sbin/sshd"),
 		m.Write("/etc/systemd/system/ssh.service", sshdUnit, 0o644), m.Write("/etc/ssh/sshd_config", sshdConfig, 0o644),
-		m.enable("ssh.service"),
+		m.Enable("ssh.service"),
 		m.appendTo("/etc/passwd", 0o644, "sshd:x:64999:65534::/run/sshd:/usr/sbin/nologin"), m.appendTo("/etc/shadow", 0o640, "sshd:*:19000:0:99999:7:::"))
 	for _, kind := range []string{"ed25519", "rsa"} {
 		err = errors.Join(err, m.hostKey(ctx, kind))
@@ -86,8 +86,8 @@ func (m *Machine) SSHD(ctx context.Context, accounts ...Account) error {
 	return nil
 }
 
-// enable starts a unit of /etc/systemd/system at each boot.
-func (m *Machine) enable(unit string) error {
+// Enable has a unit of /etc/systemd/system started at each boot of a machine that is down.
+func (m *Machine) Enable(unit string) error {
 	link := m.Path("/etc/systemd/system/multi-user.target.wants/" + unit)
 	if err := os.Remove(link); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
