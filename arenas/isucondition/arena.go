@@ -73,6 +73,7 @@ func init() {
 		Variants: []arena.Variant{{Name: "node", Summary: "chairs report, owners read, with the app in Node.js",
 			Services: nodeServices, Ladder: files.LadderIn(nodeLadder, "ladder-node")}},
 
+		TLS:               true,
 		Scenario:          newScenario,
 		Settings:          settings,
 		Commands:          []arena.Command{mock},

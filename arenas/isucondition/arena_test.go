@@ -15,6 +15,17 @@ func TestNodeArena(t *testing.T) {
 	arenatest.Suite(t, "isucondition-node", arenatest.Opt{Clock: 10000, Ease: ease, Faults: nodeFaults, OnStack: testNodeContest})
 }
 
+// TestArenaTLS: over HTTPS and HTTP/2 the arena passes as well, and checks of reads, of
+// writes and of what is shown under load catch the same faults.
+func TestArenaTLS(t *testing.T) {
+	tier.Slow(t)
+	var some []arenatest.Fault
+	for _, group := range [][]arenatest.Fault{checkFaults, readFaults, writeFaults} {
+		some = append(some, group[0], group[len(group)-1])
+	}
+	arenatest.Suite(t, "isucondition-tls", arenatest.Opt{Clock: 10000, Ease: goEase, Faults: some})
+}
+
 func TestArena(t *testing.T) {
 	tier.Slow(t)
 	// A third of the speed leaves the slow app time to answer under the race

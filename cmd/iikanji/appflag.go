@@ -11,6 +11,7 @@ import (
 // appFlag is the flag for the app of an arena. chooseApp replaces it before the command
 // line is parsed.
 type appFlag struct {
+	TLS overTLS `name:"tls" help:"The arena over HTTPS and HTTP/2, as its contest was, if it has that: isucondition --tls is the target isucondition-tls."`
 	App appName `help:"App of an arena with several, as in isuports --app ruby, which is the target isuports-ruby." placeholder:"NAME"`
 }
 
@@ -22,10 +23,52 @@ func (appName) Validate() error {
 	return usageError("no arena is named; those with several apps are: %s", strings.Join(withApps(), ", "))
 }
 
+// overTLS is the value of --tls. One that reaches the parser belongs to no arena.
+type overTLS bool
+
+// Validate refuses the flag.
+func (on overTLS) Validate() error {
+	if !on {
+		return nil
+	}
+	return usageError("--tls: no arena is named; those over TLS are: %s", strings.Join(withTLS(), ", "))
+}
+
+// withTLS lists the arenas that run over TLS, too.
+func withTLS() (out []string) {
+	for _, name := range arena.Names() {
+		if _, ok := arena.TLSName(name); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// chooseTLS replaces an arena's name and --tls by the name of the arena over TLS.
+func chooseTLS(args []string) ([]string, error) {
+	at := slices.IndexFunc(args, func(arg string) bool { _, ok := arena.Find(arg); return ok })
+	end := slices.Index(args, "--")
+	flag := slices.Index(args, "--tls")
+	if at < 0 || flag < 0 || end >= 0 && flag > end {
+		return args, nil
+	}
+	name, ok := arena.TLSName(args[at])
+	if !ok {
+		return nil, usageError("arena %s does not run over TLS; those that do are: %s", args[at], strings.Join(withTLS(), ", "))
+	}
+	out := slices.Clone(args)
+	out[at] = name
+	return slices.Delete(out, flag, flag+1), nil
+}
+
 // chooseApp replaces an arena's name and --app NAME by the name of the arena's variant
 // with this app, as in isuports --app ruby by isuports-ruby. The arena's own app has the
 // name of its engine, as in go.
 func chooseApp(args []string) ([]string, error) {
+	args, err := chooseTLS(args)
+	if err != nil {
+		return nil, err
+	}
 	at := slices.IndexFunc(args, func(arg string) bool { _, ok := arena.Find(arg); return ok })
 	if at < 0 {
 		return args, nil

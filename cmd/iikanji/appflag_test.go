@@ -20,6 +20,10 @@ func TestChooseApp(t *testing.T) {
 		"bench isucondition":                 "bench isucondition",
 		"bench isuports -- --app ruby":       "bench isuports -- --app ruby",
 		"tune ./shop --app ruby":             "tune ./shop --app ruby",
+		"bench isucondition --tls":           "bench isucondition-tls",
+		"tune --tls isucondition --time 5m":  "tune isucondition-tls --time 5m",
+		"bench isuports -- --tls":            "bench isuports -- --tls",
+		"bench isucondition-tls":             "bench isucondition-tls",
 	} {
 		got, err := chooseApp(strings.Fields(args))
 		if err != nil || strings.Join(got, " ") != want {
@@ -30,6 +34,7 @@ func TestChooseApp(t *testing.T) {
 		"bench isuports --app node": "its apps are: go, ruby",
 		"bench isuports --app":      "want the name of an app",
 		"bench isuumo --app ruby":   "has one app only",
+		"bench isuumo --tls":        "those that do are: isucondition",
 	} {
 		got, err := chooseApp(strings.Fields(args))
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -49,6 +54,10 @@ func TestAppNeedsAnArena(t *testing.T) {
 		if status != exitUsage || !strings.Contains(errs.String(), "isuports (go, ruby)") {
 			t.Errorf("%s: status %d, %s", command, status, errs.String())
 		}
+	}
+	errs.Reset()
+	if status := run(t.Context(), e, []string{"bench", t.TempDir(), "--tls"}); status != exitUsage || !strings.Contains(errs.String(), "isucondition") {
+		t.Errorf("--tls: status %d, %s", status, errs.String())
 	}
 }
 

@@ -210,6 +210,7 @@ var searchExamples = []example{
 var arenaExamples = []example{
 	{line: `iikanji up isucondition`, want: "http://127.0.0.1:", forever: true},
 	{line: `iikanji up isucondition --dir ./isu --port 8080`, want: "http://127.0.0.1:", forever: true},
+	{line: `iikanji up isucondition --tls`, want: "https://127.0.0.1:", forever: true},
 	{line: `iikanji up isucondition --json </dev/null`, want: `"url"`, forever: true},
 	{line: `iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub`, want: "reading the keys", status: exitFailed}, // TestUpHosts starts two
 	{line: `iikanji top isucondition -n 60 --format tsv > host.tsv`, want: "\tdatabase\t", file: "host.tsv", with: "-n 2 --every 100ms", before: (*examples).upShop},

@@ -54,6 +54,7 @@ and Go.
 Examples:
   iikanji up isucondition
   iikanji up isucondition --dir ./isu --port 8080
+  iikanji up isucondition --tls
   iikanji up isucondition --json </dev/null
   iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub
 

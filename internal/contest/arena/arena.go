@@ -42,6 +42,10 @@ type Arena struct {
 	// of its own: variant "ruby" of the arena "isucondition" is
 	// "isucondition-ruby", with a work folder and a history of its own.
 	Variants []Variant
+	// TLS is set if the entry can speak HTTPS, as the contest's did: its template looks
+	// at {{.Self.TLS}}. The arena over TLS is a target of its own, with "-tls" behind the
+	// name.
+	TLS bool
 
 	// Scenario returns the benchmarker.
 	Scenario func(o Options) (scenario.Scenario, error)
@@ -120,6 +124,9 @@ func Register(a *Arena) {
 	add(a)
 	for _, v := range a.Variants {
 		add(a.with(v))
+	}
+	if a.TLS {
+		add(a.overTLS())
 	}
 }
 

@@ -29,6 +29,26 @@ func (a *Arena) with(v Variant) *Arena {
 	return &out
 }
 
+// TLSName is the name of an arena over TLS. ok is false if it has none.
+func TLSName(name string) (tls string, ok bool) {
+	tls = name + "-tls"
+	_, ok = Find(tls)
+	return tls, ok
+}
+
+// overTLS returns the arena with an entry that speaks HTTPS. It has no ladder: the
+// arena's is the same.
+func (a *Arena) overTLS() *Arena {
+	out := *a
+	out.Name, out.Services, out.Variants = a.Name+"-tls", slices.Clone(a.Services), nil
+	out.Ladder, out.Commands = nil, nil
+	for i := range out.Services {
+		s := &out.Services[i]
+		s.TLS = s.Name == a.Entry || a.Entry == "" && s.Role == iikanji.RoleWeb
+	}
+	return &out
+}
+
 func (a *Arena) variantName(v Variant) string { return a.Name + "-" + v.Name }
 
 // Targets returns the names of the arena and of its variants, its own first.
@@ -36,6 +56,9 @@ func (a *Arena) Targets() []string {
 	names := []string{a.Name}
 	for _, v := range a.Variants {
 		names = append(names, a.variantName(v))
+	}
+	if a.TLS {
+		names = append(names, a.Name+"-tls")
 	}
 	return names
 }

@@ -24,11 +24,14 @@ type Place struct {
 	Ports   map[string]int // further ports by name
 	Socket  string         // unix socket
 	Address string         // "127.0.0.1:" and Port
-	Config  string         // main configuration file
-	DropIns string         // folder of the files that Config includes
-	Data    string         // folder of the service
-	Binary  string         // what Build made
-	Logs    map[string]string
+	TLS     bool           // it speaks HTTPS
+	// Cert and Key are the files of its certificate, which signs itself, if TLS is set.
+	Cert, Key string
+	Config    string // main configuration file
+	DropIns   string // folder of the files that Config includes
+	Data      string // folder of the service
+	Binary    string // what Build made
+	Logs      map[string]string
 	// Schema, User and Password are those of the database that the site uses.
 	Schema, User, Password string
 }
@@ -53,7 +56,13 @@ func (p Places) Service(name string) Place {
 }
 
 // URL is the base URL of the contest's web server.
-func (p Places) URL() string { return "http://" + p.Services[p.Entry].Address }
+func (p Places) URL() string {
+	entry := p.Services[p.Entry]
+	if entry.TLS {
+		return "https://" + entry.Address
+	}
+	return "http://" + entry.Address
+}
 
 // Log returns the path of the service's log of a kind. It panics if the arena
 // declares no such log.

@@ -84,6 +84,9 @@ type Service struct {
 	// NoPort is for a service that listens on its socket only, or nowhere. Every
 	// other service gets a free TCP port on 127.0.0.1.
 	NoPort bool
+	// TLS is set for a web server that speaks HTTPS, see Arena.TLS. The stack makes a
+	// certificate for it, {{.Self.Cert}} and {{.Self.Key}}.
+	TLS bool
 	// Ports are the names of further ports, as for an administration port.
 	Ports []string
 	// Socket is the file name of the unix socket that the service makes; "" for none.

@@ -50,7 +50,11 @@ func (s *Stack) readiness(svc *arena.Service, p *process.Child) func(context.Con
 		login := host.Login{Socket: place.Socket, User: place.User, Password: place.Password, Schema: place.Schema}
 		return func(ctx context.Context) error { return process.SelectOne(ctx, login) }
 	case svc.Ready.Path != "" && ready.Address != "":
-		ready.URL = "http://" + authority + "/" + strings.TrimPrefix(svc.Ready.Path, "/")
+		scheme := "http://"
+		if svc.TLS {
+			scheme = "https://"
+		}
+		ready.URL = scheme + authority + "/" + strings.TrimPrefix(svc.Ready.Path, "/")
 	}
 	return func(ctx context.Context) error {
 		if err := ready.Once(ctx); err != nil || place.Port == 0 {

@@ -207,6 +207,9 @@ func (s *Stack) configure(ctx context.Context, st *state, m *manifest, pinned bo
 			st.Services = append(st.Services, svc.Name)
 		}
 	}
+	if err := s.makeCertificates(); err != nil {
+		return err
+	}
 	m.kept = nil
 	if err := errors.Join(s.writeConfigs(m), f.writeManifest(m), f.writeState(*st)); err != nil {
 		return fmt.Errorf("writing the configs: %w", err)
@@ -235,6 +238,9 @@ func (s *Stack) place(p ports) {
 			Logs: map[string]string{}, Schema: d.Name, User: d.User, Password: d.Password}
 		if at.Port != 0 {
 			at.Address = fmt.Sprintf("127.0.0.1:%d", at.Port)
+		}
+		if svc.TLS {
+			at.TLS, at.Cert, at.Key = true, f.path(runDir, svc.Name+".crt"), f.path(runDir, svc.Name+".key")
 		}
 		for _, name := range svc.Ports {
 			at.Ports[name] = p[furtherPort(svc.Name, name)]

@@ -120,6 +120,7 @@ func TestH2Go(t *testing.T) {
 			}
 			res.Release()
 		}
+		want(t, ctx, b, "/", "HTTP/2.0 GET "+host+" /  browser/1")
 		want(t, ctx, b, "/early", "final")
 		want(t, ctx, b, "/empty", "")
 		want(t, ctx, b, "/packed", "packed")

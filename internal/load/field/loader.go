@@ -2,6 +2,7 @@ package field
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"time"
 
@@ -46,7 +47,10 @@ type Scenario struct {
 	CPUs []int // of the engine; nil means all
 	// AnyCertificate accepts any certificate of an https site.
 	AnyCertificate bool
-	Place          iikanji.Placement
+	// CA returns the authorities of an https site; nil means the machine's. It is asked
+	// before each run, because a site that starts again may have a new certificate.
+	CA    func() (*x509.CertPool, error)
+	Place iikanji.Placement
 }
 
 var _ Loader = (*Scenario)(nil)
@@ -61,7 +65,13 @@ func (s *Scenario) Load(ctx context.Context, l Load) (*iikanji.Run, error) {
 	if l.Seed != 0 {
 		seed = l.Seed
 	}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
+	var ca *x509.CertPool
+	if s.CA != nil {
+		if ca, err = s.CA(); err != nil {
+			return nil, err
+		}
+	}
+	run, err := bench.Run(ctx, sc, bench.Options{URL: s.URL, CA: ca, Seed: seed, Load: l.Time, NoLoad: l.CheckOnly, CPUs: s.CPUs,
 		SamplesDir: l.Samples, Seconds: l.Seconds, KeepHeads: l.Heads, Requests: l.Requests, InsecureTLS: s.AnyCertificate, Progress: l.Progress, OnPhase: l.OnPhase})
 	if err != nil {
 		return nil, err

@@ -179,7 +179,7 @@ const (
 	IndexGet             = 2
 	IndexPost            = 3
 	IndexPath            = 4
-	IndexRoot            = 5
+	IndexRoot            = 4 // the path "/"
 	IndexHTTP            = 6
 	IndexHTTPS           = 7
 	IndexContentLength   = 28

@@ -18,7 +18,7 @@ func (l *list) Field(name, value []byte) { *l = append(*l, [2]string{string(name
 
 // TestStaticTable compares a few entries with RFC 7541, appendix A.
 func TestStaticTable(t *testing.T) {
-	for i, want := range map[int]entry{1: {":authority", ""}, 2: {":method", "GET"}, IndexPost: {":method", "POST"}, IndexPath: {":path", "/"},
+	for i, want := range map[int]entry{1: {":authority", ""}, 2: {":method", "GET"}, IndexPost: {":method", "POST"}, IndexRoot: {":path", "/"},
 		IndexHTTPS: {":scheme", "https"}, 8: {":status", "200"}, 16: {"accept-encoding", "gzip, deflate"}, IndexContentLength: {"content-length", ""},
 		IndexIfModifiedSince: {"if-modified-since", ""}, IndexIfNoneMatch: {"if-none-match", ""}, 61: {"www-authenticate", ""}} {
 		if static[i] != want {

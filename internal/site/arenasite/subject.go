@@ -114,5 +114,7 @@ func (s *Subject) Scenario(o arena.Options) *field.Scenario {
 		o.Data = s.Stack.Data()
 	}
 	o.Here = s.Stack
-	return ScenarioOf(s.Arena, s.URL(), o)
+	out := ScenarioOf(s.Arena, s.URL(), o)
+	out.CA = s.Stack.Authority
+	return out
 }

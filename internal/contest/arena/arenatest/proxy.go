@@ -3,11 +3,14 @@ package arenatest
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -112,7 +115,8 @@ type Proxy struct {
 	open atomic.Int64 // connections of clients
 }
 
-// NewProxy starts a proxy in front of a target such as "http://127.0.0.1:8080".
+// NewProxy starts a proxy in front of a target such as "http://127.0.0.1:8080". In
+// front of one over HTTPS it speaks HTTPS and HTTP/2 itself.
 func NewProxy(target string) (*Proxy, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -120,7 +124,8 @@ func NewProxy(target string) (*Proxy, error) {
 	}
 	p := &Proxy{target: target, addr: l.Addr().String()}
 	p.client = &http.Client{
-		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute},
+		Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}, // the stack's own certificate
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	p.Spoil(nil)
@@ -133,12 +138,31 @@ func NewProxy(target string) (*Proxy, error) {
 			p.open.Add(-1)
 		}
 	}}
+	if strings.HasPrefix(target, "https://") {
+		p.server.TLSConfig = certificate()
+		go p.server.ServeTLS(l, "", "") // ends with Close
+		return p, nil
+	}
 	go p.server.Serve(l) // ends with Close
 	return p, nil
 }
 
+// certificate returns the settings of a server over TLS and HTTP/2, with the
+// certificate of package httptest.
+func certificate() *tls.Config {
+	s := httptest.NewUnstartedServer(nil)
+	s.StartTLS()
+	defer s.Close()
+	return &tls.Config{Certificates: s.TLS.Certificates}
+}
+
 // URL returns the address of the proxy.
-func (p *Proxy) URL() string { return "http://" + p.addr }
+func (p *Proxy) URL() string {
+	if strings.HasPrefix(p.target, "https://") {
+		return "https://" + p.addr
+	}
+	return "http://" + p.addr
+}
 
 // Spoil sets the hook. With nil, every exchange passes unchanged.
 func (p *Proxy) Spoil(h Hook) {
@@ -179,7 +203,7 @@ func (p *Proxy) Quiet(ctx context.Context) error {
 	}
 	r.Header.Set(knock, "1")
 	r.Close = true
-	res, err := http.DefaultClient.Do(r)
+	res, err := p.client.Do(r)
 	if err != nil {
 		return fmt.Errorf("asking the proxy: %w", err)
 	}

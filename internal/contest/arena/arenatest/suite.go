@@ -144,7 +144,7 @@ func (s *suite) run(t *testing.T, o test) *iikanji.Run {
 func (s *suite) runBehind(t *testing.T, proxy *Proxy, o test) *iikanji.Run {
 	t.Helper()
 	sc, err := s.arena.Scenario(arena.Options{Data: s.stack.Data(), Here: s.stack, NoLoad: o.load == 0, Clock: o.clock, Set: o.set,
-		Addresses: []string{strings.TrimPrefix(proxy.target, "http://")}})
+		Addresses: []string{strings.TrimPrefix(strings.TrimPrefix(proxy.target, "http://"), "https://")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func (s *suite) runBehind(t *testing.T, proxy *Proxy, o test) *iikanji.Run {
 		}
 		sc = w
 	}
-	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load})
+	run, err := bench.Run(ctx, sc, bench.Options{URL: o.url, Seed: o.seed, Load: o.load, InsecureTLS: true})
 	if err != nil {
 		t.Fatal(err)
 	}
