@@ -21,7 +21,7 @@ type portalContestCmd struct {
 func (portalContestCmd) Help() string { return portalContestCheckCmd{}.Help() }
 
 type portalContestCheckCmd struct {
-	File string `arg:"" help:"Contest file." type:"existingfile"`
+	File string `arg:"" help:"Contest file." type:"path"`
 	JSON bool   `help:"Print one JSON document."`
 }
 
@@ -69,8 +69,8 @@ func (c *portalContestCheckCmd) Run(_ context.Context, e *env) error {
 }
 
 type portalContestDiffCmd struct {
-	From string `arg:"" help:"Contest file." type:"existingfile"`
-	To   string `arg:"" help:"The second one." type:"existingfile"`
+	From string `arg:"" help:"Contest file." type:"path"`
+	To   string `arg:"" help:"The second one." type:"path"`
 	JSON bool   `help:"Print one JSON document."`
 }
 
@@ -119,7 +119,7 @@ func orNone(text string) string {
 }
 
 type portalContestNewCmd struct {
-	File string `arg:"" help:"Contest file." type:"existingfile"`
+	File string `arg:"" help:"Contest file." type:"path"`
 	JSON bool   `help:"Print one JSON document."`
 	portalDir
 }

@@ -13,7 +13,6 @@ import (
 // portalExamples run on a portal of this test, with a contest whose benchmarker is a shell
 // command, and on the small arena.
 var portalExamples = []example{
-	{line: `iikanji portal up --help`, want: "Runs a portal until Ctrl-C"},
 	{line: `iikanji portal plan --teams 1000 --run 75s --per-hour 6`, want: "138 workers"},
 	{line: `iikanji portal sim --teams 5 --workers 1 --hours 1`, want: "each job has one result"},
 	{line: `iikanji portal contest check cup.toml`, want: "no mistake"},

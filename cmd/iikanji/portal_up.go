@@ -23,11 +23,11 @@ import (
 type portalUpCmd struct {
 	Practice string        `help:"Run a training round of this arena: its stack, a worker and a team on this machine." placeholder:"ARENA"`
 	Load     time.Duration `help:"With --practice: length of the load of a run." default:"60s"`
-	Contest  string        `help:"Contest file to keep, if the portal has none of its name." type:"existingfile" placeholder:"FILE"`
+	Contest  string        `help:"Contest file to keep, if the portal has none of its name." type:"path" placeholder:"FILE"`
 	Listen   string        `help:"Address of the pages. Without TLS it has to be a loopback one." default:"127.0.0.1:8780" placeholder:"HOST:PORT"`
 	Names    []string      `name:"host" help:"Name that browsers may use for this machine, beside loopback names." placeholder:"NAME" sep:"none"`
-	Cert     string        `name:"tls-cert" help:"Certificate for https, with --tls-key." type:"existingfile" placeholder:"FILE"`
-	Key      string        `name:"tls-key" help:"Its key." type:"existingfile" placeholder:"FILE"`
+	Cert     string        `name:"tls-cert" help:"Certificate for https, with --tls-key." type:"path" placeholder:"FILE"`
+	Key      string        `name:"tls-key" help:"Its key." type:"path" placeholder:"FILE"`
 	JSON     bool          `help:"Print the addresses as one JSON document when the portal is up."`
 	portalDir
 }

@@ -92,5 +92,9 @@ type Portal interface {
 	Say(ctx context.Context, who Who, s Say) (*Message, error)
 	// Act is an act on a round's clock.
 	Act(ctx context.Context, who Who, round string, act contest.Act) (*Round, error)
+	// Move changes a round's state, by staff.
+	Move(ctx context.Context, who Who, round string, to contest.State) (*Round, error)
+	// Begin begins the hours of the caller's team, in a window round.
+	Begin(ctx context.Context, who Who, round string) (*Round, error)
 	Workers(ctx context.Context, who Who) ([]Worker, error)
 }

@@ -34,6 +34,8 @@ func (s *Server) apiRoutes() []Route {
 		{"GET", v1 + "/jobs/{job}", Login, 0, func(c *Call) error { return answer(c)(c.Portal.Job(c.R.Context(), c.Who, c.R.PathValue("job"))) }},
 		{"POST", v1 + "/jobs/{job}/cancel", Login, 20, postCancel},
 		{"POST", v1 + "/rounds/{round}/clock", Chief, 60, postClock},
+		{"POST", v1 + "/rounds/{round}/state", Chief, 60, postState},
+		{"POST", v1 + "/rounds/{round}/begin", Playing, 10, func(c *Call) error { return answerOf(c, c.Portal.Begin) }},
 		{"GET", v1 + "/workers", Staffed, 0, func(c *Call) error { return answer(c)(c.Portal.Workers(c.R.Context(), c.Who)) }},
 	}
 }
@@ -105,6 +107,16 @@ func postClock(c *Call) error {
 		return err
 	}
 	return answer(c)(c.Portal.Act(c.R.Context(), c.Who, c.R.PathValue("round"), act))
+}
+
+func postState(c *Call) error {
+	var body struct {
+		To contest.State `json:"to"`
+	}
+	if err := c.Read(&body); err != nil {
+		return err
+	}
+	return answer(c)(c.Portal.Move(c.R.Context(), c.Who, c.R.PathValue("round"), body.To))
 }
 
 // keepAlive is how often a stream without news sends a comment: proxies close quiet ones.

@@ -64,17 +64,6 @@ func NewClock(r *Round) *Clock {
 	return c
 }
 
-// ClockOf is the time table after acts, in their order.
-func ClockOf(r *Round, acts []Act) (*Clock, error) {
-	c := NewClock(r)
-	for i, a := range acts {
-		if err := c.Apply(a); err != nil {
-			return nil, fmt.Errorf("act %d: %w", i+1, err)
-		}
-	}
-	return c, nil
-}
-
 // A RefusedError is an act that the clock does not allow.
 type RefusedError struct{ Text string }
 

@@ -18,6 +18,17 @@ func act(minute int, kind ActKind, by int, team string) Act {
 	return Act{At: at(minute), Kind: kind, By: time.Duration(by) * time.Minute, Team: team, Reason: "r", Who: "w"}
 }
 
+// clockOf is the time table after acts, in their order.
+func clockOf(r *Round, acts []Act) (*Clock, error) {
+	c := NewClock(r)
+	for _, a := range acts {
+		if err := c.Apply(a); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
 func TestClock(t *testing.T) {
 	r := parsed(t, cup).Round("final")
 	for _, c := range []struct {
@@ -34,7 +45,7 @@ func TestClock(t *testing.T) {
 		{"made shorter", []Act{act(60, Extend, -30, "")}, 0, 390, 450},
 		{"extra", []Act{act(60, Extra, 15, "a")}, 0, 420, 480},
 	} {
-		clock, err := ClockOf(r, c.acts)
+		clock, err := clockOf(r, c.acts)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -53,7 +64,7 @@ func TestClockRefuses(t *testing.T) {
 		{act(10, Extra, 30, "a"), act(500, Reveal, 0, "")}, {act(480, Reveal, 0, ""), act(481, Extend, 5, "")}, {act(1, "undo", 0, "")},
 		{{At: at(1), Kind: Pause}},
 	} {
-		_, err := ClockOf(r, c)
+		_, err := clockOf(r, c)
 		if refusal := (*RefusedError)(nil); !errors.As(err, &refusal) {
 			t.Errorf("%+v: error %v", c, err)
 		}
@@ -62,7 +73,7 @@ func TestClockRefuses(t *testing.T) {
 
 func TestCounts(t *testing.T) {
 	r := parsed(t, cup).Round("final")
-	clock, err := ClockOf(r, []Act{act(60, Extra, 15, "late")})
+	clock, err := clockOf(r, []Act{act(60, Extra, 15, "late")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,8 @@ func (c *Core) Beat(ctx context.Context, b api.Beat) (api.BeatAnswer, error) {
 	if err := c.carry.Put(ctx, carry.Leases, b.Job, value); err != nil {
 		return answer, fmt.Errorf("renewing the lease of %s: %w", b.Job, err)
 	}
-	return answer, c.progress(ctx, b)
+	c.progress(ctx, b)
+	return answer, nil
 }
 
 // stopping reports whether a job is to be stopped.
@@ -177,18 +178,17 @@ func join(err, other error) error {
 // maxProgress bounds a message of progress.
 const maxProgress = 4 << 10
 
-// progress passes the progress of a running job on. It may be lost.
-func (c *Core) progress(ctx context.Context, b api.Beat) error {
+// progress passes the progress of a running job on. It may be lost: a heartbeat is not refused
+// for it.
+func (c *Core) progress(ctx context.Context, b api.Beat) {
 	if b.Progress == nil {
-		return nil
+		return
 	}
 	p := *b.Progress
 	p.Message = cleaned(p.Message, maxProgress)
-	data, err := json.Marshal(p)
-	if err != nil {
-		return err
+	if data, err := json.Marshal(p); err == nil {
+		_ = c.carry.Publish(ctx, carry.Progress, carry.Message{Subject: ProgressSubject(b.Job), Data: data})
 	}
-	return c.carry.Publish(ctx, carry.Progress, carry.Message{Subject: ProgressSubject(b.Job), Data: data})
 }
 
 // ProgressSubject is the subject of a job's progress.

@@ -142,7 +142,10 @@ func (c *Core) Begin(ctx context.Context, round, team string) error {
 		if _, err := tx.Exec("INSERT INTO windows (round, team, began) VALUES (?, ?, ?)", round, team, c.Now()); err != nil {
 			return err
 		}
-		return changed(tx, r, r.State)
+		if err := changed(tx, r, r.State); err != nil {
+			return err
+		}
+		return c.event(tx, Event{Round: round, Kind: KindClock, Team: team})
 	})
 }
 

@@ -152,11 +152,3 @@ func (c *Core) Team(ctx context.Context, round, team string) (*TeamInfo, error) 
 	})
 	return t, err
 }
-
-// RoundOf is the round of a job.
-func (c *Core) RoundOf(ctx context.Context, job string) (round string, err error) {
-	err = c.store.Read(ctx, func(tx *store.Tx) error {
-		return notFound(tx.Row("SELECT round FROM jobs WHERE id = ?", []any{job}, &round))
-	})
-	return round, err
-}

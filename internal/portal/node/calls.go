@@ -162,6 +162,28 @@ func (n *Node) Act(ctx context.Context, who api.Who, round string, act contest.A
 	return n.Round(ctx, who, round)
 }
 
+// Move implements api.Portal.
+func (n *Node) Move(ctx context.Context, who api.Who, round string, to contest.State) (*api.Round, error) {
+	if !may(who, api.Organiser) {
+		return nil, api.ErrForbidden
+	}
+	if err := n.core.Move(ctx, who.Account, round, to); err != nil {
+		return nil, err
+	}
+	return n.Round(ctx, who, round)
+}
+
+// Begin implements api.Portal.
+func (n *Node) Begin(ctx context.Context, who api.Who, round string) (*api.Round, error) {
+	if who.Team == "" {
+		return nil, api.ErrForbidden
+	}
+	if err := n.core.Begin(ctx, round, who.Team); err != nil {
+		return nil, err
+	}
+	return n.Round(ctx, who, round)
+}
+
 // Workers implements api.Portal.
 func (n *Node) Workers(ctx context.Context, who api.Who) ([]api.Worker, error) {
 	if !who.Role.Staff() {

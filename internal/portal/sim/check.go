@@ -66,7 +66,7 @@ func (s *simulation) compareBoards(ctx context.Context) error {
 // naive is the standing of each team: its last visible result.
 func (s *simulation) naive(results []board.Result, all bool) map[string]float64 {
 	end := s.start.Add(s.o.Length)
-	freeze := end.Add(-time.Hour)
+	freeze := end.Add(-s.freeze())
 	out := map[string]float64{}
 	for _, r := range results {
 		if r.Outcome == iikanji.Void || !r.Enqueued.Before(end) || r.At.After(s.now) || !r.At.Before(end.Add(30*time.Minute)) {

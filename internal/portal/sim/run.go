@@ -99,7 +99,7 @@ id = "day"
 problem = "p"
 start = 2027-02-06T10:00:00Z
 hours = %g
-freeze = "1h"
+freeze = "%s"
 [rounds.rules]
 standing = "last"
 tail = "30m"
@@ -155,7 +155,7 @@ func (s *simulation) setUp(ctx context.Context) (err error) {
 	clock := func() time.Time { return s.now }
 	s.carry = carry.NewMemory(clock)
 	s.core = lead.New(lead.Options{Store: s.store, Carry: s.carry, Secret: []byte("simulation"), Now: clock, NewID: s.newID})
-	text := fmt.Sprintf(contestText, s.o.Length.Hours(), int(s.o.Run.Seconds()), int(3*s.o.Run.Seconds()))
+	text := fmt.Sprintf(contestText, s.o.Length.Hours(), s.freeze(), int(s.o.Run.Seconds()), int(3*s.o.Run.Seconds()))
 	if _, err := s.core.AddContest(ctx, []byte(text), "sim.toml"); err != nil {
 		return err
 	}
@@ -180,6 +180,9 @@ func (s *simulation) setUp(ctx context.Context) (err error) {
 	}
 	return nil
 }
+
+// freeze is how long before the end the board freezes.
+func (s *simulation) freeze() time.Duration { return s.o.Length / 8 }
 
 // newID gives the same ids for one seed.
 func (s *simulation) newID() string {

@@ -111,10 +111,17 @@ func (w *Worker) deliverSpooled(ctx context.Context) {
 // sendLimit is of one try: a result may be large.
 const sendLimit = 20 * time.Second
 
+// lastTry is of the try of a worker that stops.
+const lastTry = 3 * time.Second
+
 func (w *Worker) send(ctx context.Context, f api.Finish) {
 	for end := time.Now().Add(sendFor); time.Now().Before(end); {
 		var answer api.FinishAnswer
-		_, err := w.client.call(ctx, "finish", sendLimit, f, &answer)
+		call, limit := ctx, sendLimit
+		if ctx.Err() != nil { // a worker that stops gives its job back at once
+			call, limit = context.WithoutCancel(ctx), lastTry
+		}
+		_, err := w.client.call(call, "finish", limit, f, &answer)
 		if err == nil {
 			if answer.Became != api.Accepted {
 				w.o.Log.Info("the result was not needed", "job", f.Job, "became", answer.Became)
@@ -128,7 +135,7 @@ func (w *Worker) send(ctx context.Context, f api.Finish) {
 			w.o.Log.Error("the portal cannot read the result; it is kept", "job", f.Job, "error", err)
 			return
 		}
-		if ctx.Err() != nil {
+		if call != ctx {
 			return // it is in the spool
 		}
 		w.o.Log.Warn("sending a result", "job", f.Job, "error", err)

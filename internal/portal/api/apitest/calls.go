@@ -237,6 +237,20 @@ func (p *Portal) Act(ctx context.Context, who api.Who, round string, act contest
 	return p.Round(ctx, who, round)
 }
 
+// Move implements api.Portal: the fixture's states come from its clock alone.
+func (p *Portal) Move(ctx context.Context, who api.Who, round string, to contest.State) (*api.Round, error) {
+	r, err := p.Round(ctx, who, round)
+	if err == nil && r.State != to {
+		err = &api.RefusedError{Code: "state", Text: fmt.Sprintf("the round is %s", r.State)}
+	}
+	return r, err
+}
+
+// Begin implements api.Portal: the round has one clock for all.
+func (p *Portal) Begin(context.Context, api.Who, string) (*api.Round, error) {
+	return nil, &api.RefusedError{Code: "clock", Text: "the round has one clock for all"}
+}
+
 // Workers implements api.Portal.
 func (p *Portal) Workers(_ context.Context, who api.Who) ([]api.Worker, error) {
 	if !who.Role.Staff() {
