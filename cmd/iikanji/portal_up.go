@@ -178,7 +178,11 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger) (p *p
 	if err != nil {
 		return fail(err)
 	}
-	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, Pages: web.Pages(), Error: web.Error, Hosts: c.Names, TLS: c.Cert != "", Log: log, Now: e.Now})
+	pages, errorPage, err := web.Pages()
+	if err != nil {
+		return fail(err)
+	}
+	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, Pages: pages, Error: errorPage, Hosts: c.Names, TLS: c.Cert != "", Log: log, Now: e.Now})
 	if err != nil {
 		return fail(err)
 	}

@@ -1,116 +1,78 @@
 package web
 
 import (
-	"bytes"
-	"embed"
-	"fmt"
-	"html/template"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"path"
-	"time"
+	"slices"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/portal/board"
 )
 
-//go:embed templates static
-var files embed.FS
-
-// Pages are the routes of the pages.
-func Pages() []api.Route {
-	return []api.Route{
-		{Method: "GET", Path: "/{$}", Need: api.Anyone, Handle: home},
-		{Method: "GET", Path: "/login", Need: api.Anyone, Limit: 10, Handle: signIn},
-		{Method: "POST", Path: "/logout", Need: api.Login, Handle: signOut},
-		{Method: "GET", Path: "/r/{round}", Need: api.Anyone, Handle: showBoard},
-		{Method: "GET", Path: "/r/{round}/team", Need: api.Playing, Handle: showTeam},
-		{Method: "POST", Path: "/r/{round}/team/run", Need: api.Playing, Limit: 10, Handle: postRun},
-		{Method: "GET", Path: "/r/{round}/jobs/{job}", Need: api.Login, Handle: showJob},
-		{Method: "POST", Path: "/r/{round}/jobs/{job}/cancel", Need: api.Playing, Limit: 20, Handle: postCancel},
-		{Method: "GET", Path: "/static/{file}", Need: api.Anyone, Handle: static},
-	}
-}
-
-// A page is what a template gets.
-type page struct {
-	Title string
-	Who   api.Who
-	Form  string
-	Round *api.Round
-	Board *api.Board
-	Team  *api.Team
-	Jobs  []api.Job
-	Job   *api.Job
-	Queue *api.Queue
-	Open  []api.Round
-	Error string
-}
-
-var functions = template.FuncMap{
-	"score": func(v float64) string { return fmt.Sprintf("%.0f", v) },
-	"clock": func(t time.Time, zone string) string {
-		if t.IsZero() {
-			return ""
-		}
-		if at, err := time.LoadLocation(zone); err == nil {
-			t = t.In(at)
-		}
-		return t.Format("15:04:05")
-	},
-	"percent": func(p *float64) string { return fmt.Sprintf("%.0f %%", 100**p) },
-	"seconds": func(d time.Duration) string { return d.Round(time.Second).String() },
-}
-
-// render writes a page.
-func render(c *api.Call, name string, p page) error {
-	t, err := template.New("").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/"+name+".html")
+// Pages are the routes of the pages, and what shows the page of an error. An error of Pages is
+// a mistake of the program.
+func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
+	s, err := newSite()
 	if err != nil {
-		return fmt.Errorf("reading a template: %w", err)
+		return nil, nil, err
 	}
-	p.Who, p.Form = c.Who, c.Form
-	var text bytes.Buffer
-	if err := t.ExecuteTemplate(&text, "layout", p); err != nil {
-		return fmt.Errorf("making a page: %w", err)
-	}
-	c.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	if _, err := text.WriteTo(c.W); err != nil {
-		return nil // the reader is gone
-	}
-	return nil
+	return []api.Route{
+		{Method: "GET", Path: "/{$}", Need: api.Anyone, Handle: s.home},
+		{Method: "GET", Path: "/login", Need: api.Anyone, Handle: s.askSignIn},
+		{Method: "POST", Path: "/login", Need: api.Anyone, Limit: 10, Handle: s.signIn},
+		{Method: "POST", Path: "/logout", Need: api.Login, Handle: s.signOut},
+		{Method: "GET", Path: "/r/{round}", Need: api.Anyone, Handle: s.board},
+		{Method: "GET", Path: "/tv/{round}", Need: api.Anyone, Handle: s.tv},
+		{Method: "GET", Path: "/r/{round}/teams/{team}", Need: api.Anyone, Handle: s.otherTeam},
+		{Method: "GET", Path: "/r/{round}/team", Need: api.Playing, Handle: s.team},
+		{Method: "POST", Path: "/r/{round}/team/run", Need: api.Playing, Limit: 10, Handle: s.run},
+		{Method: "GET", Path: "/r/{round}/jobs/{job}", Need: api.Login, Handle: s.job},
+		{Method: "POST", Path: "/r/{round}/jobs/{job}/cancel", Need: api.Login, Limit: 20, Handle: s.cancel},
+		{Method: "GET", Path: "/r/{round}/questions", Need: api.Anyone, Handle: s.questions},
+		{Method: "POST", Path: "/r/{round}/questions", Need: api.Playing, Limit: 6, Handle: s.ask},
+		{Method: "GET", Path: "/staff/{round}", Need: api.Staffed, Handle: s.staff},
+		{Method: "POST", Path: "/staff/{round}/say", Need: api.Answers, Limit: 60, Handle: s.say},
+		{Method: "POST", Path: "/staff/{round}/clock", Need: api.Chief, Limit: 60, Handle: s.clock},
+		{Method: "GET", Path: "/static/{file}", Need: api.Anyone, Handle: static},
+	}, s.errorPage, nil
 }
 
-// Error writes the page of an error.
-func Error(c *api.Call, status int, text string) {
-	c.W.Header().Set("Content-Type", "text/html; charset=utf-8")
-	c.W.WriteHeader(status)
-	// The status is written: an error of the page itself cannot be shown any more.
-	_ = render(c, "error", page{Title: http.StatusText(status), Error: text})
+// errorPage is the page of an error.
+func (s *site) errorPage(c *api.Call, status int, text string) {
+	// If the page of an error cannot be made, the status alone says it.
+	if s.render(c, status, "error", page{Title: http.StatusText(status), Error: text}) != nil {
+		c.W.WriteHeader(status)
+	}
 }
 
-func home(c *api.Call) error {
+func (s *site) home(c *api.Call) error {
 	rounds, err := c.Portal.Rounds(c.R.Context(), c.Who)
 	if err != nil {
 		return err
 	}
-	return render(c, "home", page{Title: "Rounds", Open: rounds})
+	return s.render(c, http.StatusOK, "home", page{Title: "title.home", Rounds: rounds})
 }
 
-// signIn takes the token of a login link. The answer is a redirect, so that the token stays in
-// no history of the browser.
-func signIn(c *api.Call) error {
-	ok, err := c.SignIn(c.R.URL.Query().Get("token"))
+// askSignIn shows a button: programs that look at links in mails and chats would use up a link
+// that a GET takes.
+func (s *site) askSignIn(c *api.Call) error {
+	return s.render(c, http.StatusOK, "login", page{Title: "title.login", Token: c.R.URL.Query().Get("token")})
+}
+
+// signIn takes the token of a login link.
+func (s *site) signIn(c *api.Call) error {
+	ok, err := c.SignIn(c.R.PostFormValue("token"))
 	if err != nil {
 		return err
 	}
 	if !ok {
-		return &api.BadRequestError{Text: "this link was used already, or is not valid any more"}
+		return s.render(c, http.StatusBadRequest, "login", page{Title: "title.login", Error: "used"})
 	}
 	http.Redirect(c.W, c.R, "/", http.StatusSeeOther)
 	return nil
 }
 
-func signOut(c *api.Call) error {
+func (s *site) signOut(c *api.Call) error {
 	if err := c.SignOut(); err != nil {
 		return err
 	}
@@ -118,81 +80,97 @@ func signOut(c *api.Call) error {
 	return nil
 }
 
-func showBoard(c *api.Call) error {
-	round, err := c.Portal.Round(c.R.Context(), c.Who, c.R.PathValue("round"))
-	if err != nil {
-		return err
+// round is a page of the round in the path.
+func (s *site) round(c *api.Call) (p page, err error) {
+	p.Lang = languageOf(c)
+	p.words = s.words[p.Lang]
+	if p.Round, err = c.Portal.Round(c.R.Context(), c.Who, c.R.PathValue("round")); err == nil {
+		p.Title = p.In(p.Round.Title)
 	}
-	b, err := c.Portal.Board(c.R.Context(), c.Who, round.ID)
-	if err != nil {
-		return err
-	}
-	return render(c, "board", page{Title: round.Title.In("en"), Round: round, Board: b})
+	return p, err
 }
 
-func showTeam(c *api.Call) error {
-	ctx := c.R.Context()
-	round, err := c.Portal.Round(ctx, c.Who, c.R.PathValue("round"))
+// withBoard is a page of the round with its board and the chart of its first teams.
+func (s *site) withBoard(c *api.Call) (p page, err error) {
+	if p, err = s.round(c); err != nil {
+		return p, err
+	}
+	if p.Board, err = c.Portal.Board(c.R.Context(), c.Who, p.Round.ID); err != nil {
+		return p, err
+	}
+	pinned := c.R.URL.Query()["pin"]
+	if c.Who.Team != "" && !slices.Contains(pinned, c.Who.Team) {
+		pinned = append(pinned, c.Who.Team)
+	}
+	for _, row := range p.Board.Rows {
+		if len(pinned) < mostLines && row.Runs > 0 && !slices.Contains(pinned, row.Team) {
+			pinned = append(pinned, row.Team)
+		}
+		if !slices.Contains(p.Divisions, row.Division) && row.Division != "" {
+			p.Divisions = append(p.Divisions, row.Division)
+		}
+	}
+	lines, err := c.Portal.Series(c.R.Context(), c.Who, p.Round.ID, pinned[:min(len(pinned), mostLines)])
 	if err != nil {
-		return err
+		return p, err
 	}
-	p := page{Title: "Team", Round: round, Error: c.R.URL.Query().Get("refused")}
-	if p.Team, err = c.Portal.Team(ctx, c.Who, round.ID, c.Who.Team); err != nil {
-		return err
+	lines = slices.DeleteFunc(lines, func(l board.Series) bool { return len(l.Points) == 0 })
+	if len(lines) > 0 {
+		p.Chart = p.scores(lines, p.minutes())
 	}
-	if p.Jobs, err = c.Portal.Jobs(ctx, c.Who, round.ID, c.Who.Team); err != nil {
-		return err
+	if p.Division = c.R.URL.Query().Get("division"); p.Division != "" {
+		p.Board.Rows = slices.DeleteFunc(slices.Clone(p.Board.Rows), func(r board.Row) bool { return r.Division != p.Division })
 	}
-	if p.Queue, err = c.Portal.Queue(ctx, c.Who, round.ID); err != nil {
-		return err
-	}
-	return render(c, "team", p)
+	return p, nil
 }
 
-func postRun(c *api.Call) error {
-	round := c.R.PathValue("round")
-	job, err := c.Portal.Enqueue(c.R.Context(), c.Who, api.Enqueue{Round: round, Host: c.R.PostFormValue("host"), Note: c.R.PostFormValue("note"), Key: c.R.PostFormValue("key")})
-	to := "/r/" + url.PathEscape(round) + "/"
-	if refused, ok := err.(*api.RefusedError); ok {
-		to += "team?refused=" + url.QueryEscape(refused.Text)
-	} else if err != nil {
-		return err
-	} else {
-		to += "jobs/" + url.PathEscape(job.ID)
+// minutes is how long the round has run, for the axis of charts; 0 for a round without an end.
+func (p page) minutes() float64 {
+	c := p.Round.Clock
+	if c.Start.IsZero() || c.End.IsZero() || c.Now.Before(c.Start) {
+		return 0
 	}
-	http.Redirect(c.W, c.R, to, http.StatusSeeOther)
-	return nil
+	return c.Now.Sub(c.Start).Minutes()
 }
 
-func showJob(c *api.Call) error {
-	round, err := c.Portal.Round(c.R.Context(), c.Who, c.R.PathValue("round"))
+func (s *site) board(c *api.Call) error {
+	p, err := s.withBoard(c)
 	if err != nil {
 		return err
 	}
-	job, err := c.Portal.Job(c.R.Context(), c.Who, c.R.PathValue("job"))
-	if err != nil {
-		return err
-	}
-	return render(c, "job", page{Title: fmt.Sprintf("Run %d", job.Number), Round: round, Job: job})
+	return s.render(c, http.StatusOK, "board", p)
 }
 
-func postCancel(c *api.Call) error {
-	job, err := c.Portal.Cancel(c.R.Context(), c.Who, c.R.PathValue("job"), "cancelled by the team")
+func (s *site) tv(c *api.Call) error {
+	p, err := s.withBoard(c)
 	if err != nil {
 		return err
 	}
-	http.Redirect(c.W, c.R, "/r/"+url.PathEscape(job.Round)+"/jobs/"+url.PathEscape(job.ID), http.StatusSeeOther)
-	return nil
+	p.TV = true
+	return s.render(c, http.StatusOK, "tv", p)
 }
 
-// static serves a file of the folder static.
-func static(c *api.Call) error {
-	name := path.Join("static", path.Base(c.R.PathValue("file")))
-	text, err := fs.ReadFile(files, name)
+func (s *site) otherTeam(c *api.Call) error {
+	p, err := s.round(c)
 	if err != nil {
-		return api.ErrNotFound
+		return err
 	}
-	c.W.Header().Set("Cache-Control", "public, max-age=300")
-	http.ServeContent(c.W, c.R, name, time.Time{}, bytes.NewReader(text))
+	if p.Team, err = c.Portal.Team(c.R.Context(), c.Who, p.Round.ID, c.R.PathValue("team")); err != nil {
+		return err
+	}
+	p.Title = p.Team.Name
+	if len(p.Team.Series) > 0 {
+		p.Chart = p.scores([]board.Series{{Team: p.Team.ID, Name: p.Team.Name, Points: p.Team.Series}}, p.minutes())
+	}
+	return s.render(c, http.StatusOK, "other", p)
+}
+
+// to leads to a page of a round.
+func to(c *api.Call, parts ...string) error {
+	path := "/r/" + url.PathEscape(c.R.PathValue("round"))
+	for _, p := range parts {
+		path += "/" + url.PathEscape(p)
+	}
+	http.Redirect(c.W, c.R, path, http.StatusSeeOther)
 	return nil
 }
