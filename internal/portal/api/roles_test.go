@@ -61,7 +61,11 @@ var everyone = map[string]api.Who{
 
 func newServer(t *testing.T) *api.Server {
 	t.Helper()
-	s, err := api.NewServer(api.Options{Portal: apitest.New(apitest.Frozen), Auth: door{everyone}, Workers: machines{}, Pages: web.Pages(), Error: web.Error, Log: slog.New(slog.DiscardHandler),
+	pages, errorPage, err := web.Pages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := api.NewServer(api.Options{Portal: apitest.New(apitest.Frozen), Auth: door{everyone}, Workers: machines{}, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler),
 		Now: func() time.Time { return time.Unix(0, 0) }})
 	if err != nil {
 		t.Fatal(err)
@@ -215,7 +219,7 @@ func TestLimit(t *testing.T) {
 	last := 0
 	for range 11 {
 		answer := httptest.NewRecorder()
-		s.Handler().ServeHTTP(answer, request(t.Context(), api.Route{Method: "GET", Path: "/login?token=wrong"}, ""))
+		s.Handler().ServeHTTP(answer, request(t.Context(), api.Route{Method: "POST", Path: "/login?token=wrong"}, ""))
 		last = answer.Code
 	}
 	if last != http.StatusTooManyRequests {
@@ -228,7 +232,11 @@ func TestLimit(t *testing.T) {
 func TestHiddenStaysHidden(t *testing.T) {
 	answers := func(hidden bool, caller string) (out []string) {
 		p := apitest.New(apitest.Frozen)
-		s, err := api.NewServer(api.Options{Portal: p, Auth: door{everyone}, Pages: web.Pages(), Error: web.Error, Log: slog.New(slog.DiscardHandler)})
+		pages, errorPage, err := web.Pages()
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := api.NewServer(api.Options{Portal: p, Auth: door{everyone}, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}

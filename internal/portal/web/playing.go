@@ -1,8 +1,8 @@
 package web
 
 import (
-	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 
@@ -19,7 +19,7 @@ func (s *site) teamWith(c *api.Call, status int, refused string) error {
 	if err != nil {
 		return err
 	}
-	p.Error, p.Key = refused, rand.Text()
+	p.Error = refused
 	if p.Team, err = c.Portal.Team(ctx, c.Who, p.Round.ID, c.Who.Team); err != nil {
 		return err
 	}
@@ -27,6 +27,7 @@ func (s *site) teamWith(c *api.Call, status int, refused string) error {
 	if p.Jobs, err = c.Portal.Jobs(ctx, c.Who, p.Round.ID, c.Who.Team); err != nil {
 		return err
 	}
+	p.Key = runKey(p.Jobs)
 	if p.Queue, err = c.Portal.Queue(ctx, c.Who, p.Round.ID); err != nil {
 		return err
 	}
@@ -34,6 +35,15 @@ func (s *site) teamWith(c *api.Call, status int, refused string) error {
 		p.Chart = p.scores([]board.Series{{Team: p.Team.ID, Name: p.Team.Name, Points: p.Team.Series}}, p.minutes())
 	}
 	return s.render(c, status, "team", p)
+}
+
+// runKey is the key of the next run of a team: it is another one as soon as there is a new job.
+func runKey(jobs []api.Job) string {
+	latest := int64(0)
+	for _, j := range jobs {
+		latest = max(latest, j.Number)
+	}
+	return fmt.Sprintf("page-after-%d", latest)
 }
 
 // run enqueues a run. The key of the form makes two clicks one job.
