@@ -73,16 +73,6 @@ func (c *Controller) End() {
 	}
 }
 
-// Wait waits until the game in progress has ended.
-func (c *Controller) Wait() {
-	c.mu.Lock()
-	over := c.over
-	c.mu.Unlock()
-	if over != nil {
-		<-over
-	}
-}
-
 // Report returns the report of the game in progress or of the last one.
 func (c *Controller) Report() (Report, bool) {
 	c.mu.Lock()

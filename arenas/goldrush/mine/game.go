@@ -88,9 +88,6 @@ type Refusal struct {
 	Message string `json:"message"`
 }
 
-// Error implements error.
-func (r *Refusal) Error() string { return r.Message }
-
 // Codes of refusals beyond those of HTTP.
 const (
 	codeOutside   = 1000
