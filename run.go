@@ -235,7 +235,11 @@ func (c Clock) OffsetAt(at time.Time) time.Duration {
 
 // Shift is a time of the other clock by the clock of the machine that sends the load.
 func (c Clock) Shift(at time.Time) time.Time {
-	return at.Add(-c.OffsetAt(at.Add(-c.Before.Offset)))
+	since := at.Sub(c.Before.At) - c.Before.Offset // by the other clock
+	if span := c.After.At.Sub(c.Before.At); span > 0 {
+		since = time.Duration(float64(since) / (1 + float64(c.Drift())/float64(span)))
+	}
+	return c.Before.At.Add(since)
 }
 
 // Placed is the service with its machine, as in "mariadb on db"; without one for the machine

@@ -1,7 +1,6 @@
 package hoststat
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,8 +72,11 @@ func recordThere(h host.Host, every time.Duration, services func() []Service) *R
 		defer cancel()
 		err := samplesFeed().On(ctx, h, every, func() sampling { return sampling{every, services()} },
 			func(s Sample) { r.samples = append(r.samples, s) })
-		if ctx.Err() == nil {
-			r.err = fmt.Errorf("sampling %s: %w", h.Name(), cmp.Or(err, errEnded))
+		if err == nil && ctx.Err() == nil {
+			err = errEnded
+		}
+		if err != nil && !errors.Is(err, context.Canceled) { // else it was stopped
+			r.err = fmt.Errorf("sampling %s: %w", h.Name(), err)
 		}
 	})
 	r.done.Go(func() {

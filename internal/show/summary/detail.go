@@ -34,7 +34,7 @@ type Detail struct {
 // addHosts adds the samples of the run's other machines.
 func (d *Detail) addHosts(h *history.History) error {
 	for _, on := range d.Run.Hosts {
-		name := observe.HostFile(on.Name)
+		name := observe.MachineFile(on.Name)
 		tsv, err := h.ReadFile(d.Run.ID, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue

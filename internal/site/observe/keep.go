@@ -48,8 +48,8 @@ func nameFor(file, service string) string {
 	return stem + "-" + url.PathEscape(service) + "." + ending
 }
 
-// HostFile is the file with the samples of another machine of a run.
-func HostFile(host string) string { return nameFor(hostFile, host) }
+// MachineFile is the file with the samples of another machine of a run.
+func MachineFile(host string) string { return nameFor(hostFile, host) }
 
 // fileFor is the name of a file of a service: with the service's name where
 // several services have a sensor of the source.
@@ -102,7 +102,7 @@ func Keep(h *history.History, ob *Observation, known []iikanji.Fact) error {
 		return err
 	}
 	for _, other := range ob.Hosts {
-		if err := h.SaveFile(id, HostFile(other.Host), hoststat.TSV(other.Samples)); err != nil {
+		if err := h.SaveFile(id, MachineFile(other.Host), hoststat.TSV(other.Samples)); err != nil {
 			return err
 		}
 	}
