@@ -42,6 +42,7 @@ var policyRows = map[string]policyRow{
 	"unit/boot":                             {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"unit/dropin":                           {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"unit/state":                            {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
+	"topology/move":                         {test: "../../internal/change/topology/topology_test.go TestRefused"},
 	"unit/off":                              {test: "../../internal/change/unit/unit_test.go TestNoFolder"},
 	"httpcache/direct":                      {test: "../../internal/change/httpcache/effect_test.go TestVarnish"},
 	"httpcache/nginx":                       {test: "../../internal/change/httpcache/nginxpages_test.go TestNginxPages"},

@@ -92,13 +92,13 @@ func ParseAccountOrder(body string) (AccountOrder, error) {
 	return o, nil
 }
 
-// AccountOps are the op that makes an account of a service like another one, whose
-// statements are given, and the op that removes it.
-func AccountOps(service string, a, as AccountName, statements []string) [2]iikanji.Op {
+// AccountOps are the op that makes an account of a service, on a host that it runs on, like
+// another one, whose statements are given, and the op that removes it.
+func AccountOps(on, service string, a, as AccountName, statements []string) [2]iikanji.Op {
 	var ops [2]iikanji.Op
 	for i, o := range []AccountOrder{{As: as, Digest: AccountDigest(statements)}, {As: as, Digest: AccountDigest(statements), Remove: true}} {
 		before, _ := o.states()
-		ops[i] = iikanji.Op{Verb: iikanji.Account, Place: AccountPlace(service, a), Body: o.String(), Expect: before}
+		ops[i] = iikanji.Op{Verb: iikanji.Account, Host: on, Place: AccountPlace(service, a), Body: o.String(), Expect: before}
 	}
 	return ops
 }

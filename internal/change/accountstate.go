@@ -11,14 +11,42 @@ import (
 	"github.com/go-sql-driver/mysql"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // missingAccount are the errors of servers about an account that is missing:
 // ER_PASSWORD_NO_MATCH, ER_NONEXISTING_GRANT and ER_CANNOT_USER.
 var missingAccount = []uint16{1133, 1141, 1396}
 
-// accountOn finds the server of an op on an account.
-func (s *Site) accountOn(op iikanji.Op) (*sql.DB, AccountName, AccountOrder, error) {
+// sockets are where the host of a server with the MySQL protocol reaches it without a
+// password.
+var sockets = []string{"/run/mysqld/mysqld.sock", "/var/run/mysqld/mysqld.sock", "/var/lib/mysql/mysql.sock", "/tmp/mysql.sock"}
+
+// ServerOn opens the server of a host by its socket, as the account that acts there. It need
+// not be the one that the service uses now.
+func (s *Site) ServerOn(on, service string) (*sql.DB, error) {
+	h, err := s.On(on)
+	if err != nil {
+		return nil, err
+	}
+	svc, _ := s.Target.Service(service)
+	for _, path := range append([]string{svc.Socket}, sockets...) {
+		if path == "" {
+			continue
+		}
+		_, err := h.Stat(path)
+		if lostIn(err) != nil {
+			return nil, err
+		}
+		if err == nil {
+			return h.SQL(host.Login{Socket: path})
+		}
+	}
+	return nil, fmt.Errorf("the socket of %s on %s was not found", service, h.Name())
+}
+
+// accountOn finds the server of an op on an account. The caller closes what it gets.
+func (s *Site) accountOn(op iikanji.Op) (*server, AccountName, AccountOrder, error) {
 	o, err := ParseAccountOrder(op.Body)
 	if err != nil {
 		return nil, AccountName{}, o, err
@@ -28,11 +56,26 @@ func (s *Site) accountOn(op iikanji.Op) (*sql.DB, AccountName, AccountOrder, err
 	if err != nil {
 		return nil, a, o, err
 	}
-	db := s.Services[service].DB()
-	if db == nil {
+	if svc := s.Services[service]; svc.Host == op.Host {
+		if db := svc.DB(); db != nil {
+			return &server{db, false}, a, o, nil
+		}
 		return nil, a, o, fmt.Errorf("%s is not an account of a database", op.Place)
 	}
-	return db, a, o, nil
+	db, err := s.ServerOn(op.Host, service)
+	return &server{db, true}, a, o, err
+}
+
+// A server is the pool of a service, or one of its own.
+type server struct {
+	*sql.DB
+	own bool
+}
+
+func (s *server) done() {
+	if s.own {
+		s.Close()
+	}
 }
 
 // AccountStatements are the statements that make an account, with @ in place of its name:
@@ -102,7 +145,8 @@ func (s *Site) accountNow(ctx context.Context, op iikanji.Op) (iikanji.Fingerpri
 	if err != nil {
 		return "", "", err
 	}
-	now, err := AccountStatements(ctx, db, a)
+	defer db.done()
+	now, err := AccountStatements(ctx, db.DB, a)
 	if err != nil || now == nil {
 		return Absent, "", err
 	}
@@ -110,7 +154,7 @@ func (s *Site) accountNow(ctx context.Context, op iikanji.Op) (iikanji.Fingerpri
 	if digest == o.Digest {
 		return iikanji.Fingerprint(digest), o.text(iikanji.Fingerprint(digest)), nil
 	}
-	like, err := AccountStatements(ctx, db, o.As)
+	like, err := AccountStatements(ctx, db.DB, o.As)
 	if err != nil {
 		return "", "", err
 	}
@@ -131,6 +175,7 @@ func (s *Site) performAccount(ctx context.Context, op iikanji.Op) error {
 	if err != nil {
 		return err
 	}
+	defer db.done()
 	now, text, err := s.accountNow(ctx, op)
 	if err != nil {
 		return err
@@ -149,7 +194,7 @@ func (s *Site) performAccount(ctx context.Context, op iikanji.Op) error {
 	if o.Remove {
 		return nil
 	}
-	like, err := AccountStatements(ctx, db, o.As)
+	like, err := AccountStatements(ctx, db.DB, o.As)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,9 @@ type Site struct {
 	// Initialize makes the site's data anew, as the benchmark does before its load; nil if no
 	// way is known.
 	Initialize func(ctx context.Context) error
+	// AroundUnit calls do, which starts or ends a unit of a host and reports whether it is
+	// active then; nil: do is called alone.
+	AroundUnit func(ctx context.Context, on, unit string, do func() (active bool, err error)) error
 
 	written writeTimes
 }
@@ -385,7 +388,11 @@ func (s *Site) MayWrite(on, path string) error {
 // without links is beneath.
 func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	for _, root := range s.RootsOn(on) {
-		if real, err := h.RealPath(root); err == nil && strings.HasPrefix(path, strings.TrimSuffix(real, "/")+"/") {
+		real, err := h.RealPath(root)
+		if lostIn(err) != nil {
+			return "", fmt.Errorf("finding the folder of %s: %w", path, err)
+		}
+		if err == nil && strings.HasPrefix(path, strings.TrimSuffix(real, "/")+"/") {
 			return real, nil
 		}
 	}

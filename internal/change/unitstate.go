@@ -163,10 +163,23 @@ func (s *Site) performUnit(ctx context.Context, op iikanji.Op) error {
 			return err
 		}
 	}
-	if err := setActive(ctx, h, op.Place, o.Want.Active); err != nil {
+	if state, err := activeState(ctx, h, op.Place); err != nil {
 		return err
+	} else if (state == "active") != o.Want.Active || state == "activating" {
+		err := s.aroundUnit(ctx, op, func() (bool, error) { return o.Want.Active, setActive(ctx, h, op.Place, o.Want.Active) })
+		if err != nil {
+			return err
+		}
 	}
 	return setLinks(ctx, h, o.Links, o.Want.Enabled)
+}
+
+func (s *Site) aroundUnit(ctx context.Context, op iikanji.Op, do func() (active bool, err error)) error {
+	if s.AroundUnit != nil {
+		return s.AroundUnit(ctx, op.Host, op.Place, do)
+	}
+	_, err := do()
+	return err
 }
 
 // setActive starts or ends a unit and waits for it.
@@ -257,7 +270,11 @@ func (s *Site) noticeUnit(ctx context.Context, op iikanji.Op) error {
 	if _, err := Systemctl(ctx, h, "reset-failed", "--", op.Place); err != nil && lostIn(err) != nil {
 		return err
 	}
-	if _, err := Systemctl(ctx, h, "restart", "--", op.Place); err != nil {
+	err = s.aroundUnit(ctx, op, func() (bool, error) {
+		_, err := Systemctl(ctx, h, "restart", "--", op.Place)
+		return true, err
+	})
+	if err != nil {
 		return fmt.Errorf("restart of %s: %w", op.Place, err)
 	}
 	if now, err := activeState(ctx, h, op.Place); err != nil || now != "active" {

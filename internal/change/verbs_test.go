@@ -68,7 +68,7 @@ func account(ctx context.Context, s *change.Site, c *iikanji.Change, as, name st
 	if err != nil {
 		return nil, err
 	}
-	ops := change.AccountOps("database", a, like, statements)
+	ops := change.AccountOps("db", "database", a, like, statements)
 	c.Do, c.Undo = []iikanji.Op{ops[0]}, []iikanji.Op{ops[1]}
 	return c, nil
 }

@@ -40,6 +40,7 @@ var thisMachine = map[string]string{
 	"internal/contest/stack/state.go":         "arenas run here",
 	"internal/contest/stack/sweep.go":         "arenas run here",
 	"internal/load/loader/command.go":         "the machine of a log that names none",
+	"internal/site/livesite/placement.go":     "initialize of [bench] runs here",
 	"internal/machine/fleet/identity.go":      "what is known of machines is here",
 	"internal/machine/process/found.go":       "a process is started as it was found only here",
 	"internal/machine/process/identity.go":    "processes that this one has started, or ends by a descriptor",

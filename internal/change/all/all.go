@@ -12,6 +12,7 @@ import (
 	_ "github.com/iikanji/iikanji/internal/change/parameter"
 	_ "github.com/iikanji/iikanji/internal/change/patch"
 	_ "github.com/iikanji/iikanji/internal/change/sysctl"
+	_ "github.com/iikanji/iikanji/internal/change/topology"
 	_ "github.com/iikanji/iikanji/internal/change/unit"
 	_ "github.com/iikanji/iikanji/internal/change/workers"
 )

@@ -66,6 +66,9 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
+	if o.File, err = overlaid(o.File, o.Dir); err != nil {
+		return nil, err
+	}
 	s := &Subject{options: o, services: map[string]*running{}, deaths: &field.Deaths{}, logs: map[string]string{}}
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {

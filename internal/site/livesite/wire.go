@@ -28,6 +28,7 @@ func (s *Subject) wire(ctx context.Context) error {
 		}
 		s.site.Services[name] = svc
 	}
+	s.wirePlacement()
 	s.wireSystemd()
 	return nil
 }

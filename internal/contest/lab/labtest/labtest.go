@@ -4,13 +4,16 @@ package labtest
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -149,6 +152,7 @@ type Far struct {
 	folders   []string
 	peer      *peer.Peer
 	cmd       *exec.Cmd
+	silent    []silent
 	// Gone: it does not connect again.
 	Gone bool
 }
@@ -170,6 +174,7 @@ func (f *Far) Reconnect(ctx context.Context) error {
 			return nil
 		}
 	}
+	f.endSilent()
 	cmd := lab.Running(f.name, f.pid).Command(context.Background(), "/usr/local/bin/far-end")
 	cmd.Env = append(cmd.Env, farEnd+"=1")
 	cmd.Stderr = os.Stderr
@@ -184,7 +189,7 @@ func (f *Far) Reconnect(ctx context.Context) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	p, err := peer.Connect(ctx, peer.Join(in, out), peer.Setup{Name: f.name, Folders: f.folders})
+	p, err := peer.Connect(ctx, peer.Join(in, out), peer.Setup{Name: f.name, Folders: f.folders, Options: peer.Options{Ping: 300 * time.Millisecond, Lost: 3 * time.Second}})
 	if err != nil {
 		return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
 	}
@@ -192,8 +197,16 @@ func (f *Far) Reconnect(ctx context.Context) error {
 	return nil
 }
 
+func (f *Far) endSilent() {
+	for _, s := range f.silent {
+		s.end()
+	}
+	f.silent = nil
+}
+
 // Close ends the connection and waits for the far end.
 func (f *Far) Close() error {
+	f.endSilent()
 	err := f.peer.Close()
 	_ = f.cmd.Wait() // it may have been killed
 	return err
@@ -211,18 +224,51 @@ const (
 
 // Lose cuts the connection.
 func (f *Far) Lose(how Cut) error {
-	switch how {
-	case Reset:
+	if how == Reset {
 		return f.peer.Close()
-	case Silent:
-		if err := syscall.Kill(f.cmd.Process.Pid, syscall.SIGSTOP); err != nil {
-			return err
-		}
-		pid := f.cmd.Process.Pid
-		time.AfterFunc(15*time.Second, func() { _ = syscall.Kill(pid, syscall.SIGKILL) }) // after the pings
-		return nil
 	}
-	return f.cmd.Process.Kill()
+	pid, err := f.farPID()
+	if err != nil {
+		return err
+	}
+	if how == Killed {
+		return syscall.Kill(pid, syscall.SIGKILL)
+	}
+	f.silent = append(f.silent, silent{pid, f.cmd})
+	return syscall.Kill(pid, syscall.SIGSTOP)
+}
+
+// A silent far end is stopped; nsenter stops with it.
+type silent struct {
+	pid int
+	cmd *exec.Cmd
+}
+
+// end kills it, and lets nsenter take its exit status: the machine's PID 1 waits for that.
+func (s silent) end() {
+	_ = syscall.Kill(s.pid, syscall.SIGKILL) // an error: it has ended
+	_ = s.cmd.Process.Signal(syscall.SIGCONT)
+	_ = s.cmd.Wait()
+}
+
+// farPID is the process of the far end on this machine: a child of the command that enters
+// the machine.
+func (f *Far) farPID() (int, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", f.cmd.Process.Pid, f.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(text)))
+}
+
+// SQL opens a pool that connects through the present connection, as root of the machine.
+func (f *Far) SQL(login host.Login) (*sql.DB, error) {
+	if login.User == "" {
+		login.User = "root"
+	}
+	return host.OpenSQL(login, func(ctx context.Context, network, address string) (net.Conn, error) {
+		return f.Host.Dial(ctx, network, address)
+	})
 }
 
 // Run runs a command on the machine and returns its output without blanks around it.

@@ -1,0 +1,232 @@
+package topology
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
+)
+
+// Names of the files for the clients' units.
+const (
+	dropInName = "91-iikanji-topology.conf"
+	envName    = "91-iikanji-topology.env"
+)
+
+const header = "# Settings that iikanji has made; see `iikanji history`.\n"
+
+// move leads the clients to the new host, and ends the former server.
+func (t *task) move() (*iikanji.Change, error) {
+	if prepared, err := t.prepared(); err != nil || !prepared {
+		return nil, errors.Join(err, fmt.Errorf("%s has no copy of the data yet: apply step=prepare first", t.toName))
+	}
+	if !t.server.was.Active {
+		return nil, fmt.Errorf("%s does not run on %s", t.svc.Unit, t.toName)
+	}
+	for _, c := range t.clients {
+		if err := t.reachable(c); err != nil {
+			return nil, err
+		}
+	}
+	edits, err := t.dropIns()
+	if err != nil {
+		return nil, err
+	}
+	placement, err := t.placement()
+	if err != nil {
+		return nil, err
+	}
+	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart,
+		Says: fmt.Sprintf("lead %s to %s on %s: %s", clientNames(t.clients), t.svc.Name, t.toName, t.variables())}
+	t.ops(c, edits, placement)
+	return c, nil
+}
+
+func clientNames(clients []client) string {
+	var names []string
+	for _, c := range clients {
+		names = append(names, c.svc.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// variables tells what the clients get.
+func (t *task) variables() string {
+	var all []string
+	for _, c := range t.clients {
+		all = append(all, fmt.Sprintf("%s=%s for %s (%s reads it), Restart=always", c.variable, t.address, c.svc.Unit, c.place))
+	}
+	return strings.Join(all, "; ")
+}
+
+// dropIns are the files of the clients' units: the address, and a restart policy, since the
+// client may boot before its server.
+func (t *task) dropIns() (edits []change.Edit, err error) {
+	for _, c := range t.clients {
+		folder := filepath.Join(change.UnitsFolder, c.svc.Unit+".d")
+		assignment := c.variable + "=" + t.address
+		text := header + "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\nRestartSec=1\n"
+		if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
+			path := filepath.Join(folder, envName)
+			text += "EnvironmentFile=" + path + "\n"
+			edits = append(edits, change.Edit{Host: c.svc.Host, Path: path, New: []byte(assignment + "\n"), Folder: true})
+		} else {
+			text += "Environment=" + assignment + "\n"
+		}
+		edits = append(edits, change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, dropInName), New: []byte(text), Folder: true})
+	}
+	for i := range edits {
+		if edits[i].Old, err = t.site.ReadOld(edits[i].Host, edits[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	return edits, nil
+}
+
+// placement is the edit of the file that says where the service runs now; none without a
+// work folder.
+func (t *task) placement() ([]change.Edit, error) {
+	path := t.site.Placement
+	if path == "" {
+		return nil, nil
+	}
+	old, err := t.site.ReadOld("", path)
+	if err != nil {
+		return nil, err
+	}
+	p, err := change.ParsePlacement(old)
+	if err != nil {
+		return nil, err
+	}
+	p.Services[t.svc.Name] = change.Placed{Host: t.toName, Address: net.JoinHostPort(t.address, t.server.port)}
+	text, err := json.MarshalIndent(p, "", "\t")
+	if err != nil {
+		return nil, fmt.Errorf("writing the placement: %w", err)
+	}
+	return []change.Edit{{Path: path, Old: old, New: append(text, '\n')}}, nil
+}
+
+// ops makes Do and Undo. The undo starts the former server first, and leaves what is on the
+// new host for last.
+func (t *task) ops(c *iikanji.Change, edits, placement []change.Edit) {
+	var files, last iikanji.Change
+	change.FromEdits(&files, iikanji.VerbUnknown, edits...)
+	change.FromEdits(&last, iikanji.VerbUnknown, placement...)
+	var reloads []iikanji.Op
+	for _, client := range t.clients {
+		op := iikanji.Op{Verb: iikanji.Reload, Host: client.svc.Host, Place: change.Systemd}
+		if !slices.Contains(reloads, op) {
+			reloads = append(reloads, op)
+		}
+	}
+	unit, off := t.svc.Unit, change.UnitState{}
+	on := change.UnitState{Active: true, Enabled: t.server.was.Enabled || len(t.server.links) > 0}
+	c.Do = slices.Concat(files.Do, reloads, []iikanji.Op{
+		change.UnitOp(t.toName, unit, t.server.was, on, t.server.links),
+		change.UnitOp(t.svc.Host, unit, t.server.home, t.ended(off), t.server.homeLinks),
+	}, t.restartClients(), last.Do)
+
+	start := change.UnitOp(t.svc.Host, unit, t.ended(off), t.server.home, t.server.homeLinks)
+	start.After = "-"
+	c.Undo = []iikanji.Op{start}
+	add := func(op iikanji.Op, after string) {
+		op.After = after
+		c.Undo = append(c.Undo, op)
+	}
+	for _, op := range files.Undo {
+		add(op, "-")
+	}
+	for _, op := range reloads {
+		add(op, numbers(c.Undo, op.Host))
+	}
+	for _, op := range t.restartClients() {
+		add(op, "1 "+numbers(c.Undo, op.Host))
+	}
+	for _, op := range last.Undo {
+		add(op, "-")
+	}
+	add(change.UnitOp(t.toName, unit, on, t.server.was, t.server.links), "-")
+	c.Ground = change.FingerprintOf([]byte(files.Ground + last.Ground))
+}
+
+// ended is the state of the former server: a unit that other units start cannot be disabled.
+func (t *task) ended(off change.UnitState) change.UnitState {
+	off.Enabled = t.server.home.Enabled && len(t.server.homeLinks) == 0
+	return off
+}
+
+// numbers are those of the ops of a host, behind the first one.
+func numbers(ops []iikanji.Op, on string) string {
+	var all []string
+	for i, op := range ops {
+		if i > 0 && op.Host == on {
+			all = append(all, fmt.Sprint(i+1))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// InForce implements change.ReadsBack. After a switch the site's initialize runs once: the
+// new server must have its statements. Otherwise the change is undone.
+func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all bool) error {
+	_, args, err := change.MatchAct[planner](acts, *c.Remedy)
+	if err != nil {
+		return err
+	}
+	a, ok := args.(*moveArgs)
+	if !ok || all || s.Initialize == nil || !isSwitch(c, a) {
+		return nil
+	}
+	db, err := s.ServerOn(a.To, a.Service)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	before, err := written(ctx, db)
+	if err != nil {
+		return fmt.Errorf("asking %s on %s for its statements: %w", a.Service, a.To, err)
+	}
+	if err := s.Initialize(ctx); err != nil {
+		return fmt.Errorf("initialize fails with %s on %s: it may connect to the former host by itself (mysql without -h in a script): %w", a.Service, a.To, err)
+	}
+	after, err := written(ctx, db)
+	if err != nil {
+		return fmt.Errorf("asking %s on %s for its statements: %w", a.Service, a.To, err)
+	}
+	if after <= before {
+		return fmt.Errorf("initialize did not reach %s on %s: a script may connect to the former host by itself (mysql without -h)", a.Service, a.To)
+	}
+	return nil
+}
+
+// isSwitch reports whether a change leads clients: prepare touches no client's unit.
+func isSwitch(c *iikanji.Change, a *moveArgs) bool {
+	return slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return filepath.Base(op.Place) == dropInName })
+}
+
+// written counts the statements that change something since the server's start.
+func written(ctx context.Context, db *sql.DB) (all int64, err error) {
+	rows, err := db.QueryContext(ctx, "SHOW GLOBAL STATUS WHERE Variable_name IN ('Com_insert', 'Com_update', 'Com_delete', 'Com_replace', 'Com_load', "+
+		"'Com_truncate', 'Com_create_table', 'Com_drop_table', 'Com_alter_table', 'Com_insert_select')")
+	if err != nil {
+		return 0, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		var n int64
+		if err := rows.Scan(&name, &n); err != nil {
+			return 0, err
+		}
+		all += n
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,53 @@
+// Command app is a small app of a contest: it has the host of its database in DB_HOST.
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"log"
+	"net/http"
+	"os"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+func getEnv(name, instead string) string {
+	if v := os.Getenv(name); v != "" {
+		return v
+	}
+	return instead
+}
+
+func main() {
+	c := mysql.NewConfig()
+	c.Net = "tcp"
+	c.Addr = getEnv("DB_HOST", "127.0.0.1") + ":" + getEnv("DB_PORT", "3306")
+	c.User = getEnv("DB_USER", "isu")
+	c.Passwd = os.Getenv("DB_PASSWORD")
+	c.DBName = getEnv("DB_NAME", "shop")
+	db, err := sql.Open("mysql", c.FormatDSN())
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := db.Ping(); err != nil { // as many apps do: it ends without its database
+		log.Fatal(err)
+	}
+	http.HandleFunc("/initialize", func(w http.ResponseWriter, _ *http.Request) {
+		for _, statement := range []string{"DELETE FROM item", "INSERT INTO item VALUES (1, 'one'), (2, 'two')"} {
+			if _, err := db.Exec(statement); err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+	})
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		var host string
+		var n int
+		if err := db.QueryRow("SELECT @@hostname, COUNT(*) FROM item").Scan(&host, &n); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintf(w, "%d items from %s", n, host)
+	})
+	log.Fatal(http.ListenAndServe("127.0.0.1:8000", nil))
+}
