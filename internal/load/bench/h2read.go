@@ -92,7 +92,8 @@ func (cc *h2conn) some() (more bool, err error) {
 		if err == nil && cc.dead {
 			err = errGone
 		}
-		waiting = len(cc.streams) > 0
+		// Requests that go on write soon, which shows an end, too.
+		waiting = len(cc.streams) > 0 && (cc.woken == 0 || cc.draining)
 		cc.mu.Unlock()
 		if err != nil {
 			return false, err
