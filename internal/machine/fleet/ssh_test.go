@@ -271,3 +271,32 @@ func TestReboot(t *testing.T) {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 }
+
+// TestSilence: a machine that falls silent, without an end of its connection, is lost within
+// about ten seconds, and is connected again when it answers.
+func TestSilence(t *testing.T) {
+	p := startPark(t)
+	f := p.site(t, "sudo")
+	fleet := open(t, f, Options{AcceptNew: true, SSHArguments: []string{"-F", p.config}})
+	web := fleet.Member("sudo")
+	link := func(state string) {
+		if r, err := p.web.Run(t.Context(), "ip", "link", "set", "eth0", state); err != nil || r.Status != 0 {
+			t.Fatalf("%s %v", r.Output, err)
+		}
+	}
+	link("down")
+	var lost *host.LostError
+	if _, err := web.Read("/etc/hostname"); !errors.As(err, &lost) || !lost.Sent {
+		t.Errorf("%v", err)
+	}
+	if _, err := web.Read("/etc/hostname"); !errors.As(err, &lost) || lost.Sent {
+		t.Errorf("after it was lost: %v", err)
+	}
+	link("up")
+	if err := web.Reconnect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := web.Read("/etc/hostname"); err != nil {
+		t.Error(err)
+	}
+}

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -289,6 +288,3 @@ func dialState(ctx context.Context, h host.Host, address string) string {
 	}
 	return err.Error()
 }
-
-// base is the last part of a unit's name without ".service".
-func base(unit string) string { return strings.TrimSuffix(filepath.Base(unit), ".service") }

@@ -26,17 +26,8 @@ type Place struct {
 type placed struct {
 	Place
 	Inventory
-	parts    []Part
-	asked    []string // addresses that were asked for
-	services []*target.Service
-}
-
-// ref is the machine's name in services: "" for this one.
-func (p *placed) ref() string {
-	if p.As.Here() {
-		return ""
-	}
-	return p.As.Name
+	parts []Part
+	asked []string // addresses that were asked for
 }
 
 // has reports whether an address is of the machine.
