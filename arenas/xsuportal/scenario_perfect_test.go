@@ -52,15 +52,12 @@ func quietContest(t *testing.T) (*contest, *quietSession) {
 }
 
 // runPerfect runs the benchmarker against an app for some time. No goroutine may be left.
-func runPerfect(t *testing.T, app *perfectApp, load time.Duration, wrap func(sc scenario.Scenario) scenario.Scenario) *iikanji.Run {
+func runPerfect(t *testing.T, app *perfectApp, load time.Duration) *iikanji.Run {
 	t.Helper()
 	goroutines := runtime.NumGoroutine()
 	sc, err := newScenario(arena.Options{Clock: 10, Set: smallLoad})
 	if err != nil {
 		t.Fatal(err)
-	}
-	if wrap != nil {
-		sc = wrap(sc)
 	}
 	url, stop, err := app.serve()
 	if err != nil {
@@ -114,7 +111,7 @@ func TestPerfectApp(t *testing.T) {
 			if pushed {
 				app.pusher = newPusher()
 			}
-			run := runPerfect(t, app, load, nil)
+			run := runPerfect(t, app, load)
 			for _, f := range run.Faults {
 				if f.Kind != iikanji.FaultTimeout { // timeouts happen on a busy machine
 					t.Errorf("fault %s %s %s: %s %+v", f.Kind, f.Step, f.Check, f.Message, f.Example)
