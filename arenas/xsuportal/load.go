@@ -81,9 +81,10 @@ func (ct *contest) register(ctx context.Context, last time.Time) {
 			})
 		}
 	}
-	begin(ct.rules.registrars)
+	first, more := ct.registrars()
+	begin(first)
 	for registering.Err() == nil && !ct.closed() {
-		begin(ct.rules.more)
+		begin(more)
 		ct.pause(registering, time.Second)
 	}
 	all.Wait()
@@ -96,6 +97,18 @@ func (ct *contest) register(ctx context.Context, last time.Time) {
 			ct.start(t)
 		}
 	}
+}
+
+// registrars are how many teams register at once at the begin, and join them then and each
+// second. A load that is shorter than the contest's begins with fewer: its registration is
+// shorter, too.
+func (ct *contest) registrars() (first, more int) {
+	const least = 2
+	first = ct.rules.registrars
+	if load := ct.times.end.Sub(ct.times.open); load < loadTime {
+		first = max(min(least, first), int(int64(first)*int64(load)/int64(loadTime)))
+	}
+	return first, (first + 1) / 2
 }
 
 // closed reports whether no further team can register.

@@ -20,7 +20,6 @@ const (
 // rules are the numbers of the load.
 type rules struct {
 	registrars int           // that register teams at the beginning
-	more       int           // that join them at once, and again each second
 	poll       time.Duration // between two looks at the notifications
 	audience   int           // finished benchmarks for one more viewer
 	push       string        // where the push service listens
@@ -56,6 +55,6 @@ func rulesOf(set arena.Values) (rules, error) {
 		}
 		*s.to = n
 	}
-	r.more, r.poll = (r.registrars+1)/2, time.Duration(poll)*time.Millisecond
+	r.poll = time.Duration(poll) * time.Millisecond
 	return r, nil
 }
