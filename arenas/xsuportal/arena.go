@@ -83,6 +83,7 @@ func init() {
 
 		Services: services,
 
+		TLS:               true,
 		Scenario:          newScenario,
 		Settings:          settings,
 		Answers:           answers,
