@@ -14,14 +14,12 @@ import (
 
 // A cast are the people of the checks.
 type cast struct {
-	team    *team   // three members, in the end
-	fourth  *member // would be the fourth member, and has no team
-	loner   *member // leads a team that withdraws
-	admin   *agent
-	guest   *agent
-	agents  []*agent
-	vapid   string
-	started time.Time
+	team   *team   // three members, in the end
+	fourth *member // would be the fourth member, and has no team
+	loner  *member // leads a team that withdraws
+	admin  *agent
+	guest  *agent
+	vapid  string
 }
 
 // Numbers of the teams of the checks: the load's begin at 1.
