@@ -21,13 +21,9 @@ const (
 // half a second before the end.
 func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	s.Gauge("offered work (digest)", "", work(s))
-	push, err := newPushService(ct, ct.rules.push)
-	if err != nil {
-		return err
-	}
-	ct.push = push
-	// Validate closes it, unless the run ends without.
-	context.AfterFunc(ctx, func() { time.AfterFunc(pushGrace, push.close) })
+	ct.push.forget() // the subscriptions of the checks
+	// Validate closes the push service, unless the run ends without.
+	context.AfterFunc(ctx, func() { time.AfterFunc(pushGrace, ct.push.close) })
 	load := ct.times.end.Sub(ct.times.open)
 	lastTeam := ct.times.start.Add(-min(ct.span(registerEnd), load/60))
 	ct.stop = ct.times.end.Add(-min(ct.span(stopBefore), load/60))

@@ -29,13 +29,17 @@ var errLate = errors.New("the contest of the checks went on too early")
 
 // Prepare initializes the target with a short contest, checks its answers in each phase of it,
 // and initializes it again with the contest of the load, which begins when Prepare returns.
-func (ct *contest) Prepare(ctx context.Context, s scenario.Session) error {
+func (ct *contest) Prepare(ctx context.Context, s scenario.Session) (err error) {
 	ct.begin(s)
 	push, err := newPushService(ct, ct.rules.push)
 	if err != nil {
 		return err
 	}
-	defer push.close() // the load has another one
+	defer func() {
+		if err != nil || ct.noLoad {
+			push.close()
+		}
+	}()
 	ct.push = push
 	window := ct.span(testWindow)
 	initialize := func(ctx context.Context) error {

@@ -31,7 +31,7 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	ct := &contest{rules: r, speed: cmp.Or(o.Clock, 1)}
+	ct := &contest{rules: r, speed: cmp.Or(o.Clock, 1), noLoad: o.NoLoad}
 	if o.NoLoad {
 		return scenario.ChecksOnly(ct), nil
 	}
@@ -40,8 +40,9 @@ func newScenario(o arena.Options) (scenario.Scenario, error) {
 
 // A contest is one run of the benchmarker, in which a contest takes place.
 type contest struct {
-	rules rules
-	speed float64
+	rules  rules
+	speed  float64
+	noLoad bool // the run ends behind the checks
 
 	s      scenario.Session // set by Prepare, as are those below
 	times  times
