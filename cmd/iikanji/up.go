@@ -197,9 +197,20 @@ func (c *upCmd) announce(e *env, s *stack.Stack, took time.Duration) error {
 	out.line(`
 Edit there, then type the name of a service (%s) to restart it; one
 with a source is built first. From another terminal, kill -USR1 %d restarts
-every app. Load it with: iikanji bench %s --url %s
-Ctrl-C stops it.`, oneOf(processNames(s)), os.Getpid(), c.Arena, p.URL())
+every app. %s
+Ctrl-C stops it.`, oneOf(processNames(s)), os.Getpid(), c.loadHint(s))
 	return out.err
+}
+
+// loadHint tells how the arena is loaded while it is up.
+func (c *upCmd) loadHint(s *stack.Stack) string {
+	url := s.Places().URL()
+	for _, svc := range s.Services() {
+		if svc.PerRun { // its benchmarker needs a stack of its own
+			return "Start a client against " + url + ", or end this and: iikanji bench " + c.Arena
+		}
+	}
+	return "Load it with: iikanji bench " + c.Arena + " --url " + url
 }
 
 // processNames returns the names of the services that can be restarted.
