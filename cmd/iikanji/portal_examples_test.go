@@ -84,7 +84,7 @@ func (x *examples) background(line string) {
 	x.t.Helper()
 	cmd := exec.Command("sh", "-c", "exec "+line)
 	cmd.Dir, cmd.Env = x.dir, x.env()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL} // also when the test is killed
 	if err := cmd.Start(); err != nil {
 		x.t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ func TestPractice(t *testing.T) {
 	x := newExamples(t)
 	cmd := exec.Command("sh", "-c", "exec iikanji portal up --practice isucondition --load 2s --listen 127.0.0.1:0 --dir practice --json")
 	cmd.Dir, cmd.Env = x.dir, x.env()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM} // also when the test is killed
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
