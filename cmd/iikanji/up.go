@@ -30,6 +30,7 @@ type upCmd struct {
 	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
 	Hosts int      `help:"Put the arena onto this many machines of its own, as systemd units, to practise as on the day of a contest; needs root." placeholder:"N"`
 	Key   string   `help:"With --hosts: file of public keys that may log in as isucon (default: a new key)." type:"path" placeholder:"FILE"`
+	Trap  []string `help:"With --hosts, for trainers: what a reboot would break, by name; see docs/trainers.md." placeholder:"NAME"`
 	Sizes []int    `help:"With --hosts: how large each machine is, relative to the others, as in 1,1,2." placeholder:"N"`
 
 	appFlag
@@ -57,6 +58,7 @@ Examples:
   iikanji up isucondition --tls
   iikanji up isucondition --json </dev/null
   iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub
+  iikanji up isucondition --hosts 3 --trap boot-order
 
 Exit status: 0 stopped, 1 failed to run, 2 usage.`
 }
@@ -66,6 +68,9 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	a, err := findArena(c.Arena)
 	if err != nil {
 		return err
+	}
+	if c.Hosts == 0 && len(c.Trap) > 0 {
+		return usageError("--trap is for machines: want --hosts")
 	}
 	if c.Hosts != 0 {
 		return c.onHosts(ctx, e, a)

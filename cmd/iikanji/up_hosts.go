@@ -25,6 +25,11 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	if len(c.Sizes) > 0 && len(c.Sizes) != c.Hosts {
 		return usageError("--sizes has %d numbers for %d machines", len(c.Sizes), c.Hosts)
 	}
+	for _, name := range c.Trap {
+		if _, err := practice.TrapNamed(name); err != nil {
+			return usageError("--trap: %w", err)
+		}
+	}
 	given, private, err := c.given()
 	if err != nil {
 		return err
@@ -50,7 +55,7 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	}
 	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
-	p, err := practice.Up(ctx, a, practice.Options{Dir: dir, Hosts: c.Hosts, Keys: given, Sizes: c.Sizes, Progress: func(line string) { progress.Say("%s", line) }})
+	p, err := practice.Up(ctx, a, practice.Options{Dir: dir, Hosts: c.Hosts, Keys: given, Sizes: c.Sizes, Traps: c.Trap, Progress: func(line string) { progress.Say("%s", line) }})
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,9 @@ type Options struct {
 	// Keys are public keys that may log in, a line each.
 	Keys string
 	// Sizes are how large the machines are, relative to each other; nil: all the same.
-	Sizes    []int
+	Sizes []int
+	// Traps are the names of what is planted on the machines once they answer.
+	Traps    []string
 	Progress func(line string)
 }
 
@@ -109,6 +111,9 @@ func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Park, err error) {
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	if err := p.plant(ctx, o.Traps); err != nil {
 		return nil, err
 	}
 	for _, m := range p.Machines {
