@@ -3,8 +3,6 @@ package change
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/iikanji/iikanji"
 )
 
 // placementVersion is the version of placement.json; readers refuse a larger one.
@@ -38,24 +36,4 @@ func ParsePlacement(text []byte) (Placement, error) {
 		return p, fmt.Errorf("reading the placement: version %d, this iikanji reads up to %d", p.Version, placementVersion)
 	}
 	return p, nil
-}
-
-// Over lays the placement over a target. The processes of a service that has moved are
-// unknown.
-func (p Placement) Over(t *iikanji.Target) {
-	for i, svc := range t.Services {
-		to, ok := p.Services[svc.Name]
-		if !ok {
-			continue
-		}
-		if to.Host != svc.Host {
-			svc.Host, svc.PIDs = to.Host, nil
-			svc.Socket = ""
-			if to.Address != "" {
-				svc.Address = to.Address
-			}
-		}
-		svc.Instances = to.Instances
-		t.Services[i] = svc
-	}
 }
