@@ -96,21 +96,6 @@ func ParseSSH(text string) (SSHAddress, error) {
 	return a, nil
 }
 
-// String is the address as ParseSSH reads it.
-func (a SSHAddress) String() string {
-	host := a.Name
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if a.Port != 0 {
-		host += ":" + strconv.Itoa(a.Port)
-	}
-	if a.User != "" {
-		host = a.User + "@" + host
-	}
-	return "ssh://" + host
-}
-
 // Host returns the machine of a name.
 func (f *File) Host(name string) (*Host, bool) {
 	i := slices.IndexFunc(f.Hosts, func(h Host) bool { return h.Name == name })
