@@ -3,6 +3,7 @@ package rewrite
 import (
 	"go/ast"
 	"go/constant"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -100,7 +101,7 @@ func (c *mapperChain) read(last *ast.CallExpr) bool {
 		}
 		from := ast.Unparen(sel.X)
 		if v := c.x.variable(from); v != nil {
-			if set := c.x.fixedValue(v); set != nil {
+			if set := c.x.setBefore(v, from.Pos()); set != nil && set.Pos() < call.Pos() {
 				from = ast.Unparen(set)
 			}
 		}
@@ -113,6 +114,24 @@ func (c *mapperChain) read(last *ast.CallExpr) bool {
 		call = next
 	}
 	return false
+}
+
+// setBefore is what the last assignment to a local variable before a position sets it to.
+func (x *index) setBefore(v *types.Var, pos token.Pos) (value ast.Expr) {
+	if !isLocal(v) {
+		return nil
+	}
+	for _, id := range append([]*ast.Ident{x.defs[v]}, x.uses[v]...) {
+		if id == nil || id.Pos() >= pos {
+			continue
+		}
+		if a, ok := x.parent[id].(*ast.AssignStmt); ok && a.End() <= pos {
+			if e := valueOf(id, a.Lhs, a.Rhs); e != nil {
+				value = e
+			}
+		}
+	}
+	return value
 }
 
 // ofMapper reports whether a call is one of a method of the chain's mapper.

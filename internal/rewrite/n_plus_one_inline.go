@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"strconv"
 	"strings"
@@ -62,6 +63,12 @@ func (r *reader) inlineDestinations() bool {
 	if r.call.Op == sqlcall.QueryRow {
 		return r.destinations()
 	}
+	if dest, ok := ast.Unparen(r.call.Dests[0]).(*ast.UnaryExpr); ok && dest.Op == token.AND && !r.multi && throughSqlx(r.call) {
+		if t := r.pass.TypesInfo.TypeOf(dest.X); isPlain(t) { // a value takes the place of another one
+			r.dests = append(r.dests, t)
+			return true
+		}
+	}
 	loop, ok := r.call.Loop.(*ast.RangeStmt)
 	b := &batch{perElement: r.perElement, call: r.call, loop: loop, multi: r.multi}
 	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
@@ -70,6 +77,12 @@ func (r *reader) inlineDestinations() bool {
 	}
 	r.dests = append(r.dests, b.row)
 	return true
+}
+
+// isPlain reports whether a type has plain values: numbers, texts, truth values.
+func isPlain(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Basic)
+	return ok
 }
 
 // inlineEdits write the rows' reading before the loop, and the look-up in the place of the

@@ -86,7 +86,7 @@ func (l *perElement) mapped() {
 		for up := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 			if d, ok := up.Node().(*ast.FuncDecl); ok {
 				if fn, ok := l.pass.TypesInfo.Defs[d.Name].(*types.Func); ok && fn.Signature().Params().Len() > 0 {
-					senders[fn] = mapperSender{name, how, mapperTexts(x, call)}
+					senders[fn] = mapperSender{name, how, append(senders[fn].texts, mapperTexts(x, call)...)}
 				}
 			}
 			break

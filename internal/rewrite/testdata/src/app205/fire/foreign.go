@@ -442,3 +442,13 @@ func (o *office) RowBoth(team int64, names []string) (found map[string]int64, er
 	}
 	return found, nil
 }
+
+// GetField: the value is read into a field.
+func (o *office) GetField(visits []Visit) error {
+	for i, v := range visits {
+		if err := o.x.Get(&visits[i].Name, "SELECT name FROM users WHERE id = ?", v.Room); err != nil && err != sql.ErrNoRows { // want `APP205`
+			return err
+		}
+	}
+	return nil
+}
