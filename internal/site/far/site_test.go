@@ -44,7 +44,7 @@ func elsewhere(t *testing.T, site *targettest.Site) *target.File {
 		s.Host = "far"
 		if s.Role == iikanji.RoleApp {
 			again := fmt.Sprintf(`cd %s/app; env=$(tr '\0' '\n' </proc/$(cat ../run/$1.pid)/environ | sed "s/'/'\\\\''/g; s/^/'/; s/$/'/" | tr '\n' ' ')
-kill $(cat ../run/$1.pid); eval "env $env nohup ../bin/ferry $2 >>../log/$1.log 2>&1 </dev/null & echo \$! >../run/$1.pid"`, site.Dir)
+old=$(cat ../run/$1.pid); kill $old; while kill -0 $old 2>/dev/null; do sleep 0.02; done; eval "env $env nohup ../bin/ferry $2 >>../log/$1.log 2>&1 </dev/null & echo \$! >../run/$1.pid"`, site.Dir)
 			words := "serve counter"
 			if s.Listen == "" {
 				words = "tidy tidy"

@@ -70,6 +70,7 @@ type farLooks struct {
 
 	mu   sync.Mutex
 	stop bool
+	late bool // nobody waits for the looks any more
 	done chan error
 	end  context.CancelFunc
 }
@@ -87,7 +88,7 @@ func (f *farLooks) begin() {
 		order.Paths = append(order.Paths, l.path)
 	}
 	ctx, end := context.WithCancel(context.Background())
-	f.done, f.end, f.stop = make(chan error, 1), end, false
+	f.done, f.end, f.stop, f.late = make(chan error, 1), end, false, false
 	go func() {
 		f.done <- looksFeed().On(ctx, f.h, stopEvery, func() lookOrder {
 			f.mu.Lock()
@@ -95,8 +96,10 @@ func (f *farLooks) begin() {
 			order.Stop = f.stop
 			return order
 		}, func(r lookResult) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
 			for _, l := range f.logs {
-				if l.path == r.Path {
+				if l.path == r.Path && !f.late {
 					l.growth = *lines.GrowthOf(r.Points)
 				}
 			}
@@ -118,6 +121,9 @@ func (f *farLooks) finish() {
 	case err = <-f.done:
 	case <-time.After(lastLooks):
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.late = true
 	for _, l := range f.logs {
 		if err != nil {
 			l.err = err

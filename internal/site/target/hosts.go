@@ -149,17 +149,6 @@ func (f *File) LogFoldersOn(name string) []string {
 	return out
 }
 
-// Elsewhere are the services that run on another machine than this one.
-func (f *File) Elsewhere() []*Service {
-	var out []*Service
-	for i := range f.Services {
-		if f.Services[i].Host != "" {
-			out = append(out, &f.Services[i])
-		}
-	}
-	return out
-}
-
 // onHost divides a folder of the form NAME:/FOLDER.
 func onHost(folder string) (name, path string, ok bool) {
 	name, path, ok = strings.Cut(folder, ":")

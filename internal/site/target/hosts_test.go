@@ -78,9 +78,6 @@ func TestHostsOfFile(t *testing.T) {
 	case f.HostRef("web") != "" || f.HostRef("db") != "db":
 		t.Errorf("%q %q", f.HostRef("web"), f.HostRef("db"))
 	}
-	if far := f.Elsewhere(); len(far) != 1 || far[0].Name != "mariadb" {
-		t.Errorf("%+v", far)
-	}
 	if hosts := f.Target().Hosts; len(hosts) != 2 || hosts[0] != (iikanji.HostRef{Name: "app2", Address: "ssh://isucon@app2:2222"}) {
 		t.Errorf("%+v", hosts)
 	}
