@@ -212,7 +212,7 @@ var arenaExamples = []example{
 	{line: `iikanji up isucondition --dir ./isu --port 8080`, want: "http://127.0.0.1:", forever: true},
 	{line: `iikanji up isucondition --tls`, want: "https://127.0.0.1:", forever: true},
 	{line: `iikanji up isucondition --json </dev/null`, want: `"url"`, forever: true},
-	{line: `iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub`, want: "reading the keys", status: exitFailed}, // TestUpHosts starts two
+	{line: `iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub`, want: "reading the keys", status: exitFailed},           // TestUpHosts starts two
 	{line: `iikanji up isucondition --hosts 3 --trap boot-order`, want: "reading the keys", with: "--key none", status: exitFailed}, // TestTraps starts one
 	{line: `iikanji top isucondition -n 60 --format tsv > host.tsv`, want: "\tdatabase\t", file: "host.tsv", with: "-n 2 --every 100ms", before: (*examples).upShop},
 	{line: `iikanji export isucondition ./tuned`, want: "1 change and", before: (*examples).changeShop},

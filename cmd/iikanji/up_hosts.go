@@ -27,7 +27,7 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	}
 	for _, name := range c.Trap {
 		if _, err := practice.TrapNamed(name); err != nil {
-			return usageError("--trap: %w", err)
+			return &exitError{Status: exitUsage, Err: fmt.Errorf("--trap: %w", err), Hints: trapLines()}
 		}
 	}
 	given, private, err := c.given()
@@ -68,6 +68,14 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	}
 	<-ctx.Done()
 	return nil
+}
+
+// trapLines tells what each trap is.
+func trapLines() (lines []string) {
+	for _, t := range practice.Traps() {
+		lines = append(lines, t.Name+": "+t.Says)
+	}
+	return lines
 }
 
 // given are the public keys of --key, "" without it, and the path of the private half where

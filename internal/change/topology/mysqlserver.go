@@ -20,7 +20,6 @@ type server struct {
 	port string
 	// confFolder is a folder on the new host whose files the server there reads last.
 	confFolder string
-	size       int64 // of the data, in bytes
 	was        change.UnitState
 	links      []change.UnitLink // of its unit on the new host
 	home       change.UnitState  // of its unit where it is

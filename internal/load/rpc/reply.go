@@ -139,17 +139,6 @@ func WantCode(r *Reply, code Code) error {
 	return &scenario.Fault{Kind: iikanji.FaultStatus, Step: r.res.Step, Message: fmt.Sprintf("gRPC status %s, want %v", got, code), Example: exampleOf(r.res)}
 }
 
-// WantStatus checks the status and its message.
-func WantStatus(r *Reply, code Code, message string) error {
-	if err := WantCode(r, code); err != nil {
-		return err
-	}
-	if r.Message == message {
-		return nil
-	}
-	return Wrong(r, "gRPC message", "message %.100q, want %q", r.Message, message)
-}
-
 // Wrong returns a failed check of a call, as scenario.Wrong does of an answer.
 func Wrong(r *Reply, check, format string, args ...any) *scenario.Fault {
 	return &scenario.Fault{Kind: iikanji.FaultCheck, Step: r.res.Step, Check: check, Message: fmt.Sprintf(format, args...), Example: exampleOf(r.res)}

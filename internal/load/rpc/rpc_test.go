@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -135,7 +136,7 @@ func TestUnary(t *testing.T) {
 		for code := rpc.Canceled; code <= rpc.Unauthenticated+1; code++ {
 			message := "100 % \"ü\" 改善\n"
 			r := do("code " + itoa(int(code)) + " " + message)
-			if err := rpc.WantStatus(&r, code, message); err != nil {
+			if err := wantStatus(&r, code, message); err != nil {
 				t.Error(err)
 			}
 			if rpc.WantCode(&r, rpc.OK) == nil {
@@ -198,7 +199,7 @@ func TestStream(t *testing.T) {
 		if scenario.KindOf(err) != iikanji.FaultClosed {
 			t.Errorf("a status instead of an answer: %v", err)
 		}
-		if r, err = st.Finish(); err != nil || rpc.WantStatus(&r, rpc.FailedPrecondition, "not now") != nil {
+		if r, err = st.Finish(); err != nil || wantStatus(&r, rpc.FailedPrecondition, "not now") != nil {
 			t.Errorf("%v %v %q", err, r.Code, r.Message)
 		}
 		st.Close()
@@ -232,4 +233,15 @@ func TestUnavailable(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	})
+}
+
+// wantStatus checks the status of a reply and its message.
+func wantStatus(r *rpc.Reply, code rpc.Code, message string) error {
+	if err := rpc.WantCode(r, code); err != nil {
+		return err
+	}
+	if r.Message != message {
+		return fmt.Errorf("message %q, want %q", r.Message, message)
+	}
+	return nil
 }

@@ -17,15 +17,14 @@ import (
 // A farGuard watches another machine of the site during one run: its clock, the CPU time of
 // the site's services there, and what else it did.
 type farGuard struct {
-	h         host.Host
-	from      *hoststat.Reading
-	recorder  *hoststat.Recorder
-	is        iikanji.RunHost
-	usage     []iikanji.Usage
-	samples   []hoststat.Sample
-	errs      []error // what is not known of the machine
-	compared  bool    // the clock was read before the load
-	unsampled bool    // the recorder was stopped
+	h        host.Host
+	from     *hoststat.Reading
+	recorder *hoststat.Recorder
+	is       iikanji.RunHost
+	usage    []iikanji.Usage
+	samples  []hoststat.Sample
+	errs     []error // what is not known of the machine
+	compared bool    // the clock was read before the load
 }
 
 func (f *farGuard) fail(what string, err error) {
