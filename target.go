@@ -1,6 +1,9 @@
 package iikanji
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // A Target is the site to tune: its hosts, its services, how to load it, and
 // which promises may be weakened.
@@ -193,6 +196,8 @@ type Parameter struct {
 // A Policy lists the promises that changes may weaken.
 type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
+	// MaxAge is how old an answer may be where freshness may be weakened; 0 for no limit.
+	MaxAge time.Duration `json:"max_age_ns,omitempty"`
 	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
 	Robots []string `json:"robots,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge

@@ -3,6 +3,7 @@ package xsuportal
 import (
 	_ "embed"
 	"fmt"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
@@ -89,7 +90,8 @@ func init() {
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
-		AgentsChange:      true, // a practice ground in a folder of its own
+		MaxAge:            time.Second, // of the public board: "at most one second old"
+		AgentsChange:      true,        // a practice ground in a folder of its own
 		InitializeTimeout: initializeTimeout,
 	})
 }

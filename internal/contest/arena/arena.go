@@ -64,6 +64,8 @@ type Arena struct {
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
 	Allow []iikanji.Promise
+	// MaxAge is how old an answer may be by the rules, where they say a time; 0 for none.
+	MaxAge time.Duration
 	// Robots are regular expressions of the User-Agents that the contest's rules permit
 	// to refuse.
 	Robots            []string
@@ -79,7 +81,7 @@ type Data struct {
 
 // Policy is what changes of the target may weaken.
 func (a *Arena) Policy() iikanji.Policy {
-	return iikanji.Policy{Allow: a.Allow, AgentsChange: a.AgentsChange, Robots: a.Robots}
+	return iikanji.Policy{Allow: a.Allow, MaxAge: a.MaxAge, AgentsChange: a.AgentsChange, Robots: a.Robots}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

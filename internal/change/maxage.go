@@ -1,0 +1,55 @@
+package change
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/iikanji/iikanji"
+)
+
+// An AgeError is a change that keeps answers longer than the policy allows.
+type AgeError struct {
+	Most time.Duration
+	Age  time.Duration // 0 if it is not known
+}
+
+func (e *AgeError) Error() string {
+	if e.Age == 0 {
+		return fmt.Sprintf("the policy allows answers that are at most %s old, and this change has no such limit", e.Most)
+	}
+	return fmt.Sprintf("the policy allows answers that are at most %s old, and this change keeps them for %s", e.Most, e.Age)
+}
+
+// Hints tells where the limit is.
+func (e *AgeError) Hints() []string { return []string{"max_age below [policy] is the limit"} }
+
+// ageArgs are the arguments of acts that say how old an answer may become.
+var ageArgs = []string{"valid", "expires"}
+
+// youngEnough refuses a change that weakens freshness by more than the policy's limit. most
+// is 0 for no limit.
+func youngEnough(most time.Duration, c *iikanji.Change, r iikanji.Remedy) error {
+	if most <= 0 || !slices.Contains(c.Weakens, iikanji.Freshness) {
+		return nil
+	}
+	var age time.Duration
+	for _, arg := range ageArgs {
+		text := r.Args[arg]
+		if days, ok := strings.CutSuffix(text, "d"); ok { // nginx's, which time.ParseDuration does not know
+			text = days + "h"
+			if d, err := time.ParseDuration(text); err == nil {
+				age = max(age, 24*d)
+			}
+			continue
+		}
+		if d, err := time.ParseDuration(text); err == nil {
+			age = max(age, d)
+		}
+	}
+	if age == 0 || age > most {
+		return &AgeError{most, age}
+	}
+	return nil
+}
