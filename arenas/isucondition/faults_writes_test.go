@@ -2,6 +2,7 @@ package isucondition_test
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -86,7 +87,7 @@ func queued() arenatest.Hook {
 
 // loadFaults appear under load only.
 var loadFaults = []arenatest.Fault{
-	{Name: "load: trend going backwards", UnderLoad: true, Set: fewUsers, Want: by("trend-backwards"), Also: by("trend-shrunk", "trend-missing"), Spoil: oldTrend},
+	{Name: "load: trend going backwards", UnderLoad: true, Set: fewUsers, Want: by("trend-backwards"), Also: by("trend-missing"), Spoil: oldTrend},
 	{Name: "load: trend losing an ISU", UnderLoad: true, Set: fewUsers, Want: by("trend-shrunk"), Also: by("trend-missing"), Spoil: shrunkTrend},
 	{Name: "load: trend ahead of its ISU", UnderLoad: true, Set: fewUsers, Want: by("trend-unknown"), Also: by("trend-order"),
 		Spoil: loaded("/api/trend", func(_ *arenatest.Exchange, v []object) []object {
@@ -149,9 +150,47 @@ func loaded(pattern string, change func(x *arenatest.Exchange, v []object) []obj
 // timeouts all viewers leave, and nothing checks the trend any more.
 var fewUsers = arena.Values{"users": "1"}
 
-// oldTrend acts like one of several caches that is never purged: after the 20th
-// answer, every third answer repeats the 20th.
-func oldTrend() arenatest.Hook { return repeatedTrend(20, 3) }
+// trendLevels are the lists of a character in the trend.
+var trendLevels = []string{"info", "warning", "critical"}
+
+// oldTrend acts like one of several caches that forgets to renew what it has: after the 20th
+// answer, every third answer has each ISU as it was in the 20th. Later ISUs are as they are:
+// an answer without them would be caught by other checks first.
+func oldTrend() arenatest.Hook {
+	var mu sync.Mutex
+	type old struct{ level, isu any }
+	kept := map[any]old{}
+	n := 0
+	return arenatest.When("load", "GET", "/api/trend", arenatest.After(200, arenatest.JSON(func(_ *arenatest.Exchange, v []object) []object {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		for _, character := range v {
+			lists := map[string][]any{}
+			for _, level := range trendLevels {
+				isus, _ := character[level].([]any)
+				for _, isu := range isus {
+					id := isu.(object)["isu_id"]
+					if n == 20 {
+						kept[id] = old{level, isu}
+					}
+					if was, ok := kept[id]; ok && n > 20 && n%3 == 0 {
+						lists[was.level.(string)] = append(lists[was.level.(string)], was.isu)
+					} else {
+						lists[level] = append(lists[level], isu)
+					}
+				}
+			}
+			for _, level := range trendLevels {
+				slices.SortStableFunc(lists[level], func(a, b any) int {
+					return cmp.Compare(b.(object)["timestamp"].(float64), a.(object)["timestamp"].(float64))
+				})
+				character[level] = append([]any{}, lists[level]...)
+			}
+		}
+		return v
+	})))
+}
 
 // shrunkTrend omits the ISU of one character after a while.
 func shrunkTrend() arenatest.Hook {
