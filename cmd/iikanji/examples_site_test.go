@@ -219,7 +219,7 @@ func (x *examples) command(one *example) (line, dir string) {
 }
 
 // ofDay matches commands of a contest day, which take the site in the working folder.
-var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify|work|finalize|bench \.)( |$)`)
+var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify|work|finalize|hosts|bench \.)( |$)`)
 
 // isuconditionWord is the name of the target as an argument.
 var isuconditionWord = regexp.MustCompile(`( )isucondition\b`)
@@ -351,6 +351,13 @@ func (x *examples) giveBench() {
 func (x *examples) editByHand() {
 	x.t.Helper()
 	x.shell("echo '# by hand, at " + time.Now().Format(time.RFC3339Nano) + "' >> " + filepath.Join(x.site.Dir, "conf", "site-ferry.conf"))
+}
+
+// editAndRun edits a file of the site and makes a run of the new state.
+func (x *examples) editAndRun() {
+	x.t.Helper()
+	x.editByHand()
+	x.shell("cd " + x.site.Dir + " && iikanji bench . --load 1s")
 }
 
 // shell runs a line that is not an example.

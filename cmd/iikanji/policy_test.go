@@ -68,6 +68,7 @@ var policyRows = map[string]policyRow{
 	"nginxconf/workers":                     {"nginx", map[string]string{"processes": "8"}, "", "more workers than before", ""},
 	"nginxconf/workers · fewer descriptors": {"nginx", map[string]string{"connections": "64", "nofile": "128"}, "availability", "", ""},
 	"ondemand/":                             {test: "../../internal/change/ondemand/kind_test.go TestWeakens"},
+	"parameter/":                            {test: "../../internal/change/parameter/kind_test.go TestText"},
 	"patch/": {"app", oneOfEach()["patch"].Args, "",
 		"what source does cannot be computed: the checks of the runs decide, and what its author admits counts", ""},
 	"sysctl/limits": {"nginx", map[string]string{"nofile": "1024"}, "availability", "", ""},

@@ -59,8 +59,15 @@ func TestPractice(t *testing.T) {
 		}
 		return string(text)
 	}
-	base, _, _ := strings.Cut(at.Login, "/login")
-	get(at.Login)
+	base, token, _ := strings.Cut(at.Login, "/login?token=")
+	if text := get(at.Login); !strings.Contains(text, token) { // a button: the link is not used up yet
+		t.Errorf("the page of the login link:\n%s", text)
+	}
+	signed, err := browser.PostForm(base+"/login", url.Values{"token": {token}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed.Body.Close()
 	form := regexp.MustCompile(`action="/r/[^"]+/run">\s*<input type="hidden" name="form" value="([^"]+)"`).FindStringSubmatch(get(base + "/r/" + at.Round + "/team"))
 	if form == nil {
 		t.Fatal("the team's page has no form")

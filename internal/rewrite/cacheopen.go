@@ -408,7 +408,7 @@ func resolve(found []*cacheUse) {
 			case at.form == oldGorm || at.form == computedName && at.name == "":
 				// One of several, by the site's settings: the cache knows the name when the pool
 				// is opened. Its plan is that of the site's database.
-				base = severalDrivers(linked)
+				base = severalDrivers(found, linked)
 			}
 			u.settle(at, base)
 		}
@@ -417,8 +417,16 @@ func resolve(found []*cacheUse) {
 }
 
 // severalDrivers is the driver of MySQL if the app links it beside others that reach a server
-// or files.
-func severalDrivers(linked map[string]bool) string {
+// or files. Where another pool is of MySQL for certain, one of an unknown driver is something
+// else: the files of tenants, for example.
+func severalDrivers(found []*cacheUse, linked map[string]bool) string {
+	for _, u := range found {
+		for _, at := range u.opens {
+			if at.base == mysqlDriver && at.form != computedName {
+				return ""
+			}
+		}
+	}
 	for name := range linked {
 		if goapp.ReachOf(name) == goapp.UnknownReach {
 			return ""

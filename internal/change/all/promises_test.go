@@ -41,6 +41,8 @@ var keeps = map[string]string{
 	"patch/":                       "what source code does cannot be computed: the checks of the runs decide, and what its author admits counts in addition",
 	"unit/boot":                    "one more unit is started at boot; nothing that runs now changes",
 	"unit/off":                     "a unit that does not run now is not started at boot either",
+	"topology/move":                "the same data on another host, by equal digests; rows written after the switch are dropped where the benchmark makes them anew, or only with back=drop",
+	"unit/state":                   "a unit that is ended or left out at boot weakens availability where it is a service of the site",
 	"unit/dropin":                  "a unit is started again more often, and after what it needs; what it executes does not change",
 	"workers/":                     "further processes and threads of an app whose source keeps no state in their memory; state weakens freshness and behaviour, threads weaken tested-only",
 	"sysctl/limits":                "higher limits; lower ones weaken availability or observability",

@@ -93,7 +93,6 @@ func (c *contest) boot() {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.t.Cleanup(func() { os.RemoveAll(filepath.Dir(program)) })
 	body, err := os.ReadFile(program)
 	if err != nil {
 		c.t.Fatal(err)

@@ -46,6 +46,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	on, machine, err := s.HostOf(r.Target)
+	if err != nil && r.Target == args.unit() { // a unit of this machine that is no service of the site
+		on, machine, err = "", true, nil
+	}
 	if err != nil {
 		return nil, err
 	}

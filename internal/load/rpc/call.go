@@ -2,12 +2,14 @@ package rpc
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
@@ -102,8 +104,13 @@ func Do(ctx context.Context, cl scenario.Client, call *Call, in, out proto.Messa
 		return Reply{}, brokenRequest(call.Step, err)
 	}
 	req.Body = b.body
+	began := time.Now()
 	res, err := cl.Do(ctx, req)
 	if err != nil {
+		// Both ends count the deadline: a service may end the stream first, as grpc-go does.
+		if call.Timeout > 0 && time.Since(began) >= call.Timeout && scenario.KindOf(err) == iikanji.FaultClosed {
+			err = &scenario.Fault{Kind: iikanji.FaultTimeout, Step: call.Step, Message: fmt.Sprintf("no answer within %v: the target ended the stream", call.Timeout)}
+		}
 		return Reply{}, err
 	}
 	r, err := replyOf(res)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 
@@ -163,9 +162,6 @@ func (p page) Other() language {
 	}
 	return japanese
 }
-
-// Query is a query of the page's path.
-func (page) Query(key, value string) string { return url.Values{key: {value}}.Encode() }
 
 // render writes a page.
 func (s *site) render(c *api.Call, status int, name string, p page) error {

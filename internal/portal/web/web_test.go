@@ -119,6 +119,9 @@ func TestViews(t *testing.T) {
 						t.Errorf("%s: %s as %q in %s has %q", name, v[1], v[0], lang, bad)
 					}
 				}
+				if !strings.HasPrefix(v[1], "/tv/") && !strings.Contains(text, `?lang=`) {
+					t.Errorf("%s: %s has no link to the other language", name, v[1])
+				}
 				if !strings.Contains(text, `<html lang="`+lang[:2]+`">`) {
 					t.Errorf("%s: %s is not in %s", name, v[1], lang)
 				}

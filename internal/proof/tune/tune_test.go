@@ -429,7 +429,7 @@ func TestRefused(t *testing.T) {
 	tuner := &Tuner{Now: time.Now, Say: func(line string) { said = append(said, line) }}
 	tuner.begin()
 	_, refused := Candidates(&diagnose.Diagnosis{Run: &iikanji.Run{}, Findings: []iikanji.Finding{
-		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: "topology", Says: "move it"}}},
+		{Code: "HOST1", Remedies: []iikanji.Remedy{{Kind: iikanji.KindPerson, Says: "move it"}}},
 		{Code: "DB1", Remedies: []iikanji.Remedy{{Kind: "patch"}, {Kind: "patch", Args: map[string]string{"table": "t"}}}},
 		{Code: "DB2", Remedies: []iikanji.Remedy{{Kind: "patch", Args: map[string]string{"table": "u"}}}},
 	}})
