@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -45,10 +46,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	on, machine, err := s.HostOf(r.Target)
-	if err != nil && r.Target == args.unit() { // a unit of this machine that is no service of the site
-		on, machine, err = "", true, nil
-	}
+	on, machine, err := hostOf(s, r.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -86,6 +84,15 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	return c, nil
 }
 
+// hostOf is the host of a target: that of a service or of host:NAME. A unit of this machine
+// that is no service of the site is a target by its own name.
+func hostOf(s *change.Site, target string) (name string, machine bool, err error) {
+	if name, machine, err = s.HostOf(target); err != nil && strings.HasSuffix(target, ".service") {
+		return "", true, nil
+	}
+	return name, machine, err
+}
+
 // restarted is what has to be restarted: the service, where the unit is its own one, else
 // the unit.
 func restarted(s *change.Site, target string, machine bool, unit string) string {
@@ -97,7 +104,7 @@ func restarted(s *change.Site, target string, machine bool, unit string) string 
 
 // on is the host of a change.
 func on(s *change.Site, c *iikanji.Change) (host.Host, error) {
-	name, _, err := s.HostOf(c.Target)
+	name, _, err := hostOf(s, c.Target)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ const (
 	UnlistedGroup = "SELECT id, val FROM m WHERE grp = ? AND 1 = 1 ORDER BY id"
 	UnlistedCount = "SELECT COUNT(*) FROM m WHERE grp = ? AND id = ? AND 1 = 1"
 
-	UnlistedSet   = "UPDATE m SET val = ? WHERE id + 0 = ?"
+	UnlistedSet   = "UPDATE m AS x SET val = ? WHERE id + 0 = ?"
 	UnlistedClear = "DELETE FROM m"
 )
 
