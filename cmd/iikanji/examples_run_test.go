@@ -147,7 +147,7 @@ var siteExamples = []example{
 	{line: `iikanji hosts measure`, want: "one core"},
 	{line: `iikanji hosts measure --folder /var/lib --json`, want: `"spin"`},
 	{line: `iikanji hosts accept db`, want: `there is no other machine "db"`, status: exitUsage}, // TestHosts has machines of its own
-	{line: `iikanji hosts clean`, want: ""},
+	{line: `iikanji hosts clean`, want: "nothing to clean"},
 	{line: `iikanji notify test`, want: "told (json)", before: (*examples).team},
 	{line: `iikanji notify test --json`, want: `"form": "json"`, before: (*examples).team},
 	{line: `iikanji score 44034`, want: "no run waits for its score", status: exitFailed},

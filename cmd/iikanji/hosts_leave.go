@@ -97,15 +97,20 @@ func (c *hostsCleanCmd) Run(ctx context.Context, e *env) error {
 	return withFleet(ctx, e, c.Target, false, c.placeFlags, func(p *park) error {
 		out := &output{w: e.Stdout}
 		var errs []error
+		others := 0
 		for _, one := range p.machines {
 			if one.member == nil {
 				continue
 			}
+			others++
 			if err := cleanMachine(ctx, one.host); err != nil {
 				errs = append(errs, fmt.Errorf("cleaning machine %s: %w", one.name, err))
 				continue
 			}
 			out.line("%s: clean", one.name)
+		}
+		if others == 0 {
+			out.line("the site has no other machine: there is nothing to clean")
 		}
 		return errors.Join(append(errs, out.err)...)
 	})
