@@ -1,7 +1,11 @@
 package iikanji
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -180,6 +184,18 @@ type BenchRef struct {
 	ParameterFile string      `json:"parameter_file,omitempty"`
 }
 
+// A Policy lists the promises that changes may weaken.
+type Policy struct {
+	Allow []Promise `json:"allow,omitempty"`
+	// MaxAge is how old an answer may be where freshness may be weakened; 0 for no limit.
+	MaxAge time.Duration `json:"max_age_ns,omitempty"`
+	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
+	Robots []string `json:"robots,omitempty"`
+	// AgentsChange permits clients of the Model Context Protocol to apply, judge
+	// and revert changes. Without it they may only read and observe.
+	AgentsChange bool `json:"agents_change,omitempty"`
+}
+
 // A Parameter is one setting of a program that is loaded or that loads.
 type Parameter struct {
 	Name  string `json:"name"`  // of its variable in the environment
@@ -193,14 +209,26 @@ type Parameter struct {
 	Most  int64 `json:"most,omitempty"`
 }
 
-// A Policy lists the promises that changes may weaken.
-type Policy struct {
-	Allow []Promise `json:"allow,omitempty"`
-	// MaxAge is how old an answer may be where freshness may be weakened; 0 for no limit.
-	MaxAge time.Duration `json:"max_age_ns,omitempty"`
-	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
-	Robots []string `json:"robots,omitempty"`
-	// AgentsChange permits clients of the Model Context Protocol to apply, judge
-	// and revert changes. Without it they may only read and observe.
-	AgentsChange bool `json:"agents_change,omitempty"`
+// plainValue is a value that is one line without what a shell may take for more.
+var plainValue = regexp.MustCompile(`^[A-Za-z0-9._+:/,=@%-]{0,200}$`)
+
+// Allows reports why a value is none of the parameter's; nil if it is one.
+func (p *Parameter) Allows(value string) error {
+	if !plainValue.MatchString(value) {
+		return fmt.Errorf("%.40q has other characters than letters, digits and . _ + : / , = @ %% -", value)
+	}
+	if len(p.Values) > 0 {
+		if !slices.Contains(p.Values, value) {
+			return fmt.Errorf("%s is none of %s", value, strings.Join(p.Values, ", "))
+		}
+		return nil
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%.40q is no integer", value)
+	}
+	if n < p.Least || n > p.Most {
+		return fmt.Errorf("%d is not between %d and %d", n, p.Least, p.Most)
+	}
+	return nil
 }

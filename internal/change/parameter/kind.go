@@ -85,17 +85,13 @@ func parameterOf(b *iikanji.BenchRef, file []byte, name string) (p *iikanji.Para
 	return p, now, nil
 }
 
-// allowed refuses a value that the parameter may not have.
+// allowed refuses a value that the parameter may not have, and an integer in another form.
 func allowed(p *iikanji.Parameter, value string) error {
-	if len(p.Values) > 0 {
-		if !slices.Contains(p.Values, value) {
-			return fmt.Errorf("%.40q is none of %s", value, strings.Join(p.Values, ", "))
-		}
-		return nil
+	if err := p.Allows(value); err != nil {
+		return err
 	}
-	n, err := strconv.ParseInt(value, 10, 64)
-	if err != nil || n < p.Least || n > p.Most || strconv.FormatInt(n, 10) != value {
-		return fmt.Errorf("%.40q is no integer between %d and %d", value, p.Least, p.Most)
+	if n, err := strconv.ParseInt(value, 10, 64); len(p.Values) == 0 && err == nil && strconv.FormatInt(n, 10) != value {
+		return fmt.Errorf("%.40q is not written as %d", value, n)
 	}
 	return nil
 }

@@ -35,28 +35,15 @@ const maxParameters = 100
 
 var parameterName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
-// plainValue is a value that is one line without what a shell may take for more.
-var plainValue = regexp.MustCompile(`^[A-Za-z0-9._+:/,=@%-]{0,200}$`)
+// declared is the parameter in the words of iikanji, with its declared value.
+func (p *Parameter) declared() iikanji.Parameter {
+	return iikanji.Parameter{Name: p.Name, Value: p.Value, Declared: p.Value, Values: p.Values, Least: int64(p.Least), Most: int64(p.Most)}
+}
 
 // Allows reports why a value is none of the parameter's; nil if it is one.
 func (p *Parameter) Allows(value string) error {
-	if !plainValue.MatchString(value) {
-		return fmt.Errorf("%.40q has other characters than letters, digits and . _ + : / , = @ %% -", value)
-	}
-	if len(p.Values) > 0 {
-		if !slices.Contains(p.Values, value) {
-			return fmt.Errorf("%s is none of %s", value, strings.Join(p.Values, ", "))
-		}
-		return nil
-	}
-	n, err := strconv.Atoi(value)
-	if err != nil {
-		return fmt.Errorf("%.40q is no integer", value)
-	}
-	if n < p.Least || n > p.Most {
-		return fmt.Errorf("%d is not between %d and %d", n, p.Least, p.Most)
-	}
-	return nil
+	one := p.declared()
+	return one.Allows(value)
 }
 
 // parameters checks the parameters of the command.
@@ -132,7 +119,7 @@ func (f *File) Parameters() ([]iikanji.Parameter, error) {
 	var all []iikanji.Parameter
 	for i := range f.Bench.Parameters {
 		p := &f.Bench.Parameters[i]
-		one := iikanji.Parameter{Name: p.Name, Value: p.Value, Declared: p.Value, Values: p.Values, Least: int64(p.Least), Most: int64(p.Most)}
+		one := p.declared()
 		if v, ok := chosen[p.Name]; ok {
 			one.Value = v
 		}
