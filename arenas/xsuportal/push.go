@@ -19,6 +19,7 @@ import (
 
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/resources"
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/services/contestant"
+	"github.com/iikanji/iikanji/internal/load/webpush"
 )
 
 // A pushService is the push service of the members' browsers (RFC 8030): the target posts
@@ -95,9 +96,6 @@ func (p *pushService) add(s *subscription) (endpoint string) {
 
 const pushPath = "/push/"
 
-// mostPushed limits an encrypted message (RFC 8030, 7.2).
-const mostPushed = 4096
-
 // A pushError is an answer of the push service that reports a mistake of the target.
 type pushError struct {
 	status int
@@ -140,12 +138,16 @@ func (p *pushService) take(r *http.Request, s *subscription) error {
 	if s == nil {
 		return &pushError{http.StatusNotFound, "push-subscription", "a message for an unknown subscription"}
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, mostPushed+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, webpush.MaxMessage+1))
 	if err != nil {
 		return err
 	}
-	if err := checkVAPID(r.Header.Get("Authorization"), p.url, s.vapid, time.Now()); err != nil {
-		return err
+	if err := webpush.Check(r.Header.Get("Authorization"), p.url, s.vapid, time.Now()); err != nil {
+		refused := &pushError{http.StatusForbidden, "push-vapid", err.Error()}
+		if auth := (*webpush.AuthError)(nil); errors.As(err, &auth) {
+			refused.status = auth.Status
+		}
+		return refused
 	}
 	if ttl, err := strconv.Atoi(r.Header.Get("TTL")); err != nil || ttl < 0 {
 		return &pushError{http.StatusBadRequest, "push-ttl", fmt.Sprintf("TTL: %.40q", r.Header.Get("TTL"))}
@@ -153,10 +155,10 @@ func (p *pushService) take(r *http.Request, s *subscription) error {
 	if got := r.Header.Get("Content-Encoding"); got != "aes128gcm" {
 		return &pushError{http.StatusBadRequest, "push-encryption", fmt.Sprintf("Content-Encoding: %.40q, want aes128gcm", got)}
 	}
-	if len(body) > mostPushed {
-		return &pushError{http.StatusRequestEntityTooLarge, "push-size", fmt.Sprintf("a message of more than %d bytes", mostPushed)}
+	if len(body) > webpush.MaxMessage {
+		return &pushError{http.StatusRequestEntityTooLarge, "push-size", fmt.Sprintf("a message of more than %d bytes", webpush.MaxMessage)}
 	}
-	text, err := decrypt(body, s.key, s.auth)
+	text, err := webpush.Open(body, s.key, s.auth)
 	if err != nil {
 		return &pushError{http.StatusBadRequest, "push-encryption", "decrypting a message: " + err.Error()}
 	}

@@ -2,17 +2,7 @@ package xsuportal
 
 import (
 	"bytes"
-	"crypto/aes"
-	"crypto/cipher"
-	"crypto/ecdh"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
-	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -20,11 +10,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/iikanji/iikanji/arenas/xsuportal/pb/resources"
+	"github.com/iikanji/iikanji/internal/load/webpush"
 )
 
 // A pusher sends Web Push messages, as an app does.
 type pusher struct {
-	key    *ecdsa.PrivateKey
+	keys   *webpush.Keys
 	public string
 	spoil  func(r *http.Request, body []byte) []byte // may be nil
 
@@ -36,15 +27,11 @@ type pusher struct {
 type browserKeys struct{ endpoint, p256dh, auth string }
 
 func newPusher() *pusher {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	keys, err := webpush.NewKeys()
 	if err != nil {
 		panic(err)
 	}
-	point, err := key.PublicKey.Bytes()
-	if err != nil {
-		panic(err)
-	}
-	return &pusher{key: key, public: base64.RawURLEncoding.EncodeToString(point), got: map[int]int{}}
+	return &pusher{keys: keys, public: keys.Public(), got: map[int]int{}}
 }
 
 // send sends a notification to browsers, later.
@@ -72,7 +59,7 @@ func (p *pusher) post(to browserKeys, text []byte) (status int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	r.Header.Set("Authorization", p.authorization("ES256", r.URL.Scheme+"://"+r.URL.Host, time.Now().Add(time.Hour)))
+	r.Header.Set("Authorization", p.authorization(r.URL.Scheme+"://"+r.URL.Host, time.Now().Add(time.Hour)))
 	r.Header.Set("Content-Encoding", "aes128gcm")
 	r.Header.Set("TTL", "60")
 	if p.spoil != nil {
@@ -92,19 +79,12 @@ type readCloser struct{ *bytes.Reader }
 func (readCloser) Close() error { return nil }
 
 // authorization makes the header of RFC 8292.
-func (p *pusher) authorization(algorithm, audience string, expires time.Time) string {
-	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	token := part(fmt.Sprintf(`{"typ":"JWT","alg":%q}`, algorithm)) + "." +
-		part(fmt.Sprintf(`{"aud":%q,"exp":%d,"sub":"mailto:a@example.com"}`, audience, expires.Unix()))
-	sum := sha256.Sum256([]byte(token))
-	r, s, err := ecdsa.Sign(rand.Reader, p.key, sum[:])
+func (p *pusher) authorization(audience string, expires time.Time) string {
+	header, err := p.keys.Authorization(audience, "mailto:a@example.com", expires)
 	if err != nil {
 		panic(err)
 	}
-	signature := make([]byte, 64)
-	r.FillBytes(signature[:32])
-	s.FillBytes(signature[32:])
-	return "vapid t=" + token + "." + base64.RawURLEncoding.EncodeToString(signature) + ", k=" + p.public
+	return header
 }
 
 // encrypt makes a message of RFC 8291 for a browser.
@@ -117,46 +97,5 @@ func (k browserKeys) encrypt(text []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	reader, err := ecdh.P256().NewPublicKey(point)
-	if err != nil {
-		return nil, err
-	}
-	own, err := ecdh.P256().GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	salt := make([]byte, saltLength)
-	rand.Read(salt)
-	secret, err := own.ECDH(reader)
-	if err != nil {
-		return nil, err
-	}
-	return seal(text, secret, auth, salt, point, own.PublicKey().Bytes())
-}
-
-// seal encrypts one record with a secret.
-func seal(text, secret, auth, salt, reader, sender []byte) ([]byte, error) {
-	ikm, err := hkdf.Key(sha256.New, secret, auth, "WebPush: info\x00"+string(reader)+string(sender), 32)
-	if err != nil {
-		return nil, err
-	}
-	cek, err := hkdf.Key(sha256.New, ikm, salt, "Content-Encoding: aes128gcm\x00", 16)
-	if err != nil {
-		return nil, err
-	}
-	nonce, err := hkdf.Key(sha256.New, ikm, salt, "Content-Encoding: nonce\x00", 12)
-	if err != nil {
-		return nil, err
-	}
-	block, err := aes.NewCipher(cek)
-	if err != nil {
-		return nil, err
-	}
-	aead, err := cipher.NewGCM(block)
-	if err != nil {
-		return nil, err
-	}
-	out := binary.BigEndian.AppendUint32(bytes.Clone(salt), mostPushed)
-	out = append(append(out, byte(len(sender))), sender...)
-	return aead.Seal(out, nonce, append(bytes.Clone(text), 2, 0, 0), nil), nil
+	return webpush.Seal(text, point, auth)
 }
