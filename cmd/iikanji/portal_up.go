@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,12 +11,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
 	"github.com/iikanji/iikanji/internal/portal/lead"
 	"github.com/iikanji/iikanji/internal/portal/node"
+	"github.com/iikanji/iikanji/internal/portal/people"
 	"github.com/iikanji/iikanji/internal/portal/store"
 	"github.com/iikanji/iikanji/internal/portal/web"
 )
@@ -28,6 +32,9 @@ type portalUpCmd struct {
 	Names    []string      `name:"host" help:"Name that browsers may use for this machine, beside loopback names." placeholder:"NAME" sep:"none"`
 	Cert     string        `name:"tls-cert" help:"Certificate for https, with --tls-key." type:"path" placeholder:"FILE"`
 	Key      string        `name:"tls-key" help:"Its key." type:"path" placeholder:"FILE"`
+	Public   string        `help:"Address by which people reach the portal, for links in mails and sign-ins (default: that of --listen)." placeholder:"URL"`
+	OIDC     string        `name:"oidc" help:"TOML file of sign-in services (OpenID Connect)." type:"path" placeholder:"FILE"`
+	Mail     string        `help:"Server for mail, as in smtp://USER@HOST:587?from=portal@example.com; IIKANJI_PORTAL_MAIL has its password." placeholder:"URL"`
 	JSON     bool          `help:"Print the addresses as one JSON document when the portal is up."`
 	portalDir
 }
@@ -57,7 +64,12 @@ func (c *portalUpCmd) Run(ctx context.Context, e *env) (err error) {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(e.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	p, err := c.start(ctx, e, log)
+	l, err := c.listen()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	p, err := c.start(ctx, e, log, cmp.Or(strings.TrimSuffix(c.Public, "/"), c.url(l)))
 	if err != nil {
 		return err
 	}
@@ -67,11 +79,6 @@ func (c *portalUpCmd) Run(ctx context.Context, e *env) (err error) {
 			return err
 		}
 	}
-	l, err := c.listen()
-	if err != nil {
-		return err
-	}
-	defer l.Close()
 	if err := c.writeAccess(c.url(l)); err != nil {
 		return err
 	}
@@ -148,13 +155,13 @@ type portalProcess struct {
 	tokens tokens
 	server *api.Server
 	log    *slog.Logger
-	led    chan struct{} // closed when the leader has ended
+	led    sync.WaitGroup // the leader, and what tells people
 	stop   context.CancelFunc
 }
 
-// start opens what the portal consists of, and begins to lead.
-func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger) (p *portalProcess, err error) {
-	p = &portalProcess{log: log, led: make(chan struct{})}
+// start opens what the portal consists of, and begins to lead. base is its address for people.
+func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base string) (p *portalProcess, err error) {
+	p = &portalProcess{log: log}
 	if p.store, err = store.Open(ctx, c.database(), store.Options{}); err != nil {
 		return nil, err
 	}
@@ -162,10 +169,7 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger) (p *p
 		return nil, errors.Join(err, p.store.Close())
 	}
 	ctx, p.stop = context.WithCancel(ctx)
-	fail := func(err error) (*portalProcess, error) {
-		close(p.led)
-		return nil, errors.Join(err, p.close())
-	}
+	fail := func(err error) (*portalProcess, error) { return nil, errors.Join(err, p.close()) }
 	secret, err := c.kept("secret", randomSecret)
 	if err != nil {
 		return fail(err)
@@ -182,21 +186,24 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger) (p *p
 	if err != nil {
 		return fail(err)
 	}
-	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, Pages: pages, Error: errorPage, Hosts: c.Names, TLS: c.Cert != "", Log: log, Now: e.Now})
+	logins, notices, err := c.peopleOf(p.core, secret, base)
 	if err != nil {
 		return fail(err)
 	}
-	go func() {
-		defer close(p.led)
-		p.core.Lead(ctx, log)
-	}()
+	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, People: people.New(p.core), Logins: logins, Notices: notices,
+		Pages: pages, Error: errorPage, Hosts: c.Names, TLS: c.Cert != "", Log: log, Now: e.Now})
+	if err != nil {
+		return fail(err)
+	}
+	p.led.Go(func() { p.core.Lead(ctx, log) })
+	p.led.Go(func() { notices.Run(ctx, log) })
 	return p, nil
 }
 
 // close ends the portal in the order of its parts.
 func (p *portalProcess) close() error {
 	p.stop()
-	<-p.led
+	p.led.Wait()
 	p.carry.Close()
 	return p.store.Close()
 }

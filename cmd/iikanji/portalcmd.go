@@ -24,6 +24,9 @@ type portalCmd struct {
 	Worker  portalWorkerCmd  `cmd:"" help:"Run the jobs of a portal on this machine."`
 	Contest portalContestCmd `cmd:"" help:"Check a contest file, compare two, or keep one in a portal."`
 	Team    portalTeamCmd    `cmd:"" help:"Make a team with its host and its login link."`
+	Account portalAccountCmd `cmd:"" help:"Make accounts of staff, or forget a person."`
+	Export  portalExportCmd  `cmd:"" help:"Write a contest as plain files."`
+	Import  portalImportCmd  `cmd:"" help:"Rebuild a contest of an export."`
 	Job     portalJobCmd     `cmd:"" help:"Enqueue, list or cancel runs."`
 	Plan    portalPlanCmd    `cmd:"" help:"Show how many workers a contest needs."`
 	Sim     portalSimCmd     `cmd:"" help:"Simulate a whole contest in seconds."`

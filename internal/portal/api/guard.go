@@ -78,13 +78,18 @@ func (c *Call) SignIn(token string) (ok bool, err error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	if c.cookie != "" { // an earlier session of the browser ends
+	return true, c.Enter(cookie)
+}
+
+// Enter gives the browser a new session. An earlier one of it ends.
+func (c *Call) Enter(cookie string) error {
+	if c.cookie != "" {
 		if err := c.server.o.Auth.Logout(c.R.Context(), c.cookie); err != nil {
-			return false, err
+			return err
 		}
 	}
 	c.setCookie(cookie, 12*3600)
-	return true, nil
+	return nil
 }
 
 // SignOut ends the session.
@@ -145,4 +150,29 @@ func (l *limiter) allow(key string, most int, now time.Time) bool {
 	}
 	l.counts[key]++
 	return l.counts[key] <= most
+}
+
+// Base is the address of the portal as the caller used it; its host was checked.
+func (c *Call) Base() string {
+	if c.server.o.TLS {
+		return "https://" + c.R.Host
+	}
+	return "http://" + c.R.Host
+}
+
+// Cookie is the cookie of the caller's session.
+func (c *Call) Cookie() string { return c.cookie }
+
+// Keep gives the browser a value for some seconds, for this portal alone; Kept is the value.
+func (c *Call) Keep(name, value string, seconds int) {
+	http.SetCookie(c.W, &http.Cookie{Name: c.server.cookieName() + "-" + name, Value: value, Path: "/", MaxAge: seconds, HttpOnly: true, Secure: c.server.o.TLS, SameSite: http.SameSiteLaxMode})
+}
+
+// Kept is the value of Keep; "" for none.
+func (c *Call) Kept(name string) string {
+	cookie, err := c.R.Cookie(c.server.cookieName() + "-" + name)
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
 }

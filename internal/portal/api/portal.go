@@ -38,6 +38,33 @@ type Who struct {
 	Name    string
 	Role    Role
 	Team    string // of a member or leader
+	// Teams are all teams of the account, one in a contest, in the order of joining.
+	Teams []Membership
+}
+
+// A Membership is an account's place in a team.
+type Membership struct {
+	Contest string `json:"contest"`
+	Team    string `json:"team"`
+	Leads   bool   `json:"leads,omitempty"`
+}
+
+// At is a caller in a contest: a member or leader of its team there, or a spectator with an
+// account. Staff stays as it is.
+func (w Who) At(contest string) Who {
+	if w.Role.Staff() {
+		return w
+	}
+	w.Team, w.Role = "", Spectator
+	for _, m := range w.Teams {
+		if m.Contest != contest {
+			continue
+		}
+		if w.Team, w.Role = m.Team, Member; m.Leads {
+			w.Role = Leader
+		}
+	}
+	return w
 }
 
 // Reader is the view of a Who.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -35,7 +36,9 @@ const (
 	Anyone  Need = "anyone"
 	Login   Need = "login"   // any account
 	Playing Need = "playing" // a member or leader of a team
+	Leading Need = "leader"  // the leader of a team
 	Staffed Need = "staff"   // any role of staff
+	Desk    Need = "desk"    // support, organiser: who takes part
 	Answers Need = "answers" // support, judge, organiser
 	Judges  Need = "judges"  // judge, operator, organiser
 	Chief   Need = "chief"   // organiser
@@ -51,8 +54,12 @@ func (n Need) Allows(who Who) bool {
 		return who.Account != ""
 	case Playing:
 		return who.Account != "" && who.Team != "" && (who.Role == Member || who.Role == Leader)
+	case Leading:
+		return Playing.Allows(who) && who.Role == Leader
 	case Staffed:
 		return who.Role.Staff()
+	case Desk:
+		return who.Role == Support || who.Role == Organiser
 	case Answers:
 		return who.Role == Support || who.Role == Judge || who.Role == Organiser
 	case Judges:
@@ -75,13 +82,16 @@ type Route struct {
 
 // A Call is one request with its caller.
 type Call struct {
-	W      http.ResponseWriter
-	R      *http.Request
-	Who    Who
-	Form   string // the token that a form of this session has to send; "" without a session
-	Portal Portal
-	server *Server
-	cookie string
+	W       http.ResponseWriter
+	R       *http.Request
+	Who     Who
+	Form    string // the token that a form of this session has to send; "" without a session
+	Portal  Portal
+	People  People
+	Logins  Logins
+	Notices Notices
+	server  *Server
+	cookie  string
 }
 
 // Options are for NewServer.
@@ -89,6 +99,9 @@ type Options struct {
 	Portal  Portal
 	Auth    Auth
 	Workers WorkerCalls
+	People  People  // nil: teams are made by staff alone
+	Logins  Logins  // nil: links are the only way in
+	Notices Notices // nil: the pages alone tell what happens
 	Pages   []Route // pages, beside the routes of this package
 	// Error writes the page of an error; nil for plain text.
 	Error func(c *Call, status int, text string)
@@ -111,7 +124,7 @@ func NewServer(o Options) (*Server, error) {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	s.routes = append(append(s.apiRoutes(), s.workerRoutes()...), o.Pages...)
+	s.routes = slices.Concat(s.apiRoutes(), s.peopleRoutes(), s.noticeRoutes(), s.workerRoutes(), o.Pages)
 	for _, r := range s.routes {
 		if r.Need == "" || r.Method == "" || r.Handle == nil {
 			return nil, fmt.Errorf("the route %s %s declares no need", r.Method, r.Path)
@@ -134,7 +147,7 @@ func (s *Server) Handler() http.Handler {
 
 // serve finds out who calls, holds the caller to the route's need and limit, and calls it.
 func (s *Server) serve(r Route, w http.ResponseWriter, req *http.Request) {
-	c := &Call{W: w, R: req, Portal: s.o.Portal, server: s}
+	c := &Call{W: w, R: req, Portal: s.o.Portal, People: s.o.People, Logins: s.o.Logins, Notices: s.o.Notices, server: s}
 	err := s.identify(c, r)
 	if err == nil && r.Limit > 0 && !s.limits.allow(r.Path+" "+firstText(c.Who.Account, addressOf(req)), r.Limit, s.o.Now()) {
 		err = &RefusedError{Code: "limit", Text: fmt.Sprintf("at most %d requests a minute", r.Limit), Wait: time.Minute}
@@ -176,6 +189,9 @@ func (s *Server) identify(c *Call, r Route) (err error) {
 			c.Who, c.Form, c.cookie = who, form, cookie.Value
 		}
 	}
+	if err := s.place(c); err != nil {
+		return err
+	}
 	if !r.Need.Allows(c.Who) {
 		if c.Who.Account == "" {
 			return errLogin
@@ -183,6 +199,27 @@ func (s *Server) identify(c *Call, r Route) (err error) {
 		return ErrForbidden
 	}
 	return s.checkForm(c)
+}
+
+// place makes the caller a member of its team in the contest that the path names.
+func (s *Server) place(c *Call) error {
+	if len(c.Who.Teams) == 0 {
+		return nil
+	}
+	contest := c.R.PathValue("contest")
+	if round := c.R.PathValue("round"); round != "" {
+		contest, _, _ = strings.Cut(round, "_")
+	}
+	if job := c.R.PathValue("job"); contest == "" && job != "" && len(c.Who.Teams) > 1 && s.o.People != nil {
+		var err error
+		if contest, err = s.o.People.ContestOf(c.R.Context(), job); err != nil {
+			return err
+		}
+	}
+	if contest != "" {
+		c.Who = c.Who.At(contest)
+	}
+	return nil
 }
 
 // errLogin is a request without a login where one is needed.

@@ -23,6 +23,9 @@ func (c *Contest) Calendar() []Entry {
 	}
 	add(c.Registration.Open, "", "registration opens")
 	add(c.Registration.Close, "", "registration closes")
+	if c.Registration.JoinClose.After(c.Registration.Close) {
+		add(c.Registration.JoinClose, "", "teams can no longer be joined")
+	}
 	if c.Registration.EditClose.After(c.Registration.Close) {
 		add(c.Registration.EditClose, "", "teams can no longer be edited")
 	}

@@ -3,6 +3,7 @@ package contest
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -40,13 +41,42 @@ type Contest struct {
 	Digest string
 }
 
-// A Registration says when and how teams are made.
+// An Admission says who may make a team.
+type Admission string
+
+const (
+	AdmitAll  Admission = "open" // everyone with an account
+	AdmitCode Admission = "code" // whoever has a code of the organiser
+	AdmitList Admission = "list" // whoever the organiser listed
+)
+
+// A Registration says when and how teams are made by their members. Without Open teams are
+// made by staff alone.
 type Registration struct {
 	Open, Close time.Time
-	// EditClose is when teams may no longer change their members; Close if not given.
-	EditClose time.Time
-	Teams     int // most teams; 0 for no limit
-	Members   int // most members of a team
+	// JoinClose is when members may no longer join a team, EditClose when a team may no
+	// longer be changed; Close if not given.
+	JoinClose, EditClose time.Time
+	Teams                int // most teams; 0 for no limit
+	Reserved             int // how many of them are for teams with a code
+	Members              int // most members of a team
+	Entry                Admission
+	Approval             bool // staff admits each team
+	Waiting              bool // teams without a place wait for one, in their order
+	Terms                Text // what a team has to accept; nil for nothing
+	Questions            []Question
+}
+
+// Opened reports whether a time is between Open and an end.
+func (r *Registration) Opened(end, now time.Time) bool {
+	return !r.Open.IsZero() && !now.Before(r.Open) && (end.IsZero() || now.Before(end))
+}
+
+// A Question is asked when a team is made.
+type Question struct {
+	ID       string `json:"id"`
+	Text     Text   `json:"text"`
+	Required bool   `json:"required,omitempty"`
 }
 
 // A Division is a part of the teams with a ranking of its own.
@@ -195,6 +225,28 @@ func (c *Contest) Round(id string) *Round {
 		}
 	}
 	return nil
+}
+
+// Division reports whether a contest has a division, and the word that every member of it
+// declares; "" for none.
+func (c *Contest) Division(id string) (word string, ok bool) {
+	for _, d := range c.Divisions {
+		if d.ID == id {
+			return strings.TrimPrefix(d.Rule, "all "), true
+		}
+	}
+	return "", slices.Contains(usual, id)
+}
+
+// DivisionIDs are the divisions of a contest: the usual ones and those of its file.
+func (c *Contest) DivisionIDs() []string {
+	out := slices.Clone(usual)
+	for _, d := range c.Divisions {
+		if !slices.Contains(out, d.ID) {
+			out = append(out, d.ID)
+		}
+	}
+	return out
 }
 
 // Problem is the problem of an id, or nil.

@@ -34,8 +34,16 @@ func (d *decoder) contest(top map[string]any) *Contest {
 
 func (d *decoder) registration(t *table) Registration {
 	defer t.done()
-	r := Registration{Open: t.instant("open"), Close: t.instant("close"), EditClose: t.instant("edit_close"),
-		Teams: t.number("teams", 0, 0, 100000), Members: t.number("members", 3, 1, 100)}
+	r := Registration{Open: t.instant("open"), Close: t.instant("close"), JoinClose: t.instant("join_close"), EditClose: t.instant("edit_close"),
+		Teams: t.number("teams", 0, 0, 100000), Reserved: t.number("reserved", 0, 0, 100000), Members: t.number("members", 3, 1, 100),
+		Entry: oneOf(t, "entry", AdmitAll, AdmitAll, AdmitCode, AdmitList), Approval: t.bool("approval", false), Waiting: t.bool("waiting", true),
+		Terms: t.words("terms")}
+	t.each("questions", func(t *table) {
+		r.Questions = append(r.Questions, Question{t.text("id", ""), t.words("text"), t.bool("required", false)})
+	})
+	if r.JoinClose.IsZero() {
+		r.JoinClose = r.Close
+	}
 	if r.EditClose.IsZero() {
 		r.EditClose = r.Close
 	}

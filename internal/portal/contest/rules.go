@@ -35,9 +35,7 @@ func (d *decoder) rules(c *Contest) {
 	if len(c.Rounds) == 0 {
 		d.at("", "there is no round: write [[rounds]]")
 	}
-	if g := c.Registration; !g.Open.IsZero() && !g.Close.IsZero() && !g.Close.After(g.Open) {
-		d.at("registration.close", "registration closes before it opens")
-	}
+	d.registrationRules(&c.Registration)
 	rounds, divisions := map[string]bool{}, map[string]bool{}
 	for _, word := range usual {
 		divisions[word] = true
@@ -67,6 +65,27 @@ func (d *decoder) rules(c *Contest) {
 		d.problemRules(&c.Problems[i])
 	}
 	d.targetRules(c)
+}
+
+// registrationRules checks how teams are made.
+func (d *decoder) registrationRules(g *Registration) {
+	if !g.Open.IsZero() && !g.Close.IsZero() && !g.Close.After(g.Open) {
+		d.at("registration.close", "registration closes before it opens")
+	}
+	if g.Teams > 0 && g.Reserved > g.Teams {
+		d.at("registration.reserved", "reserved: %d of %d places", g.Reserved, g.Teams)
+	}
+	known := map[string]bool{}
+	for i, q := range g.Questions {
+		path := "registration.questions." + strconv.Itoa(i+1)
+		d.id(path+".id", q.ID)
+		if known[q.ID] {
+			d.at(path+".id", "question %s is asked twice", q.ID)
+		}
+		if known[q.ID] = true; len(q.Text) == 0 {
+			d.at(path, "a question needs a text")
+		}
+	}
 }
 
 func (d *decoder) id(path, id string) {

@@ -65,7 +65,7 @@ func (c *Core) reload(ctx context.Context, round string, h *History) error {
 		if h.Data != nil {
 			d.Results, d.Judgements, d.Finals, d.Noise = h.Data.Results, h.Data.Judgements, h.Data.Finals, h.Data.Noise
 		}
-		err = tx.Each("SELECT id, name, division, gone, gone_at FROM teams WHERE contest = ? ORDER BY created, id", []any{r.Contest.ID}, func(scan func(...any) error) error {
+		err = tx.Each("SELECT id, name, division, gone, gone_at FROM teams WHERE contest = ? AND "+onBoard+" ORDER BY created, id", []any{r.Contest.ID}, func(scan func(...any) error) error {
 			t := board.Team{}
 			err := scan(&t.ID, &t.Name, &t.Division, &t.Gone, &t.GoneAt)
 			t.Ranked = r.Contest.Ranked(t.Division)

@@ -8,9 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
+	"github.com/clipperhouse/uax29/v2/graphemes"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
@@ -19,7 +20,7 @@ import (
 	"github.com/iikanji/iikanji/internal/show/plain"
 )
 
-// maxName is the longest name of a team, in characters.
+// maxName is the longest name of a team, in grapheme clusters.
 const maxName = 32
 
 // A NewTeam is a team to be made.
@@ -31,41 +32,33 @@ type NewTeam struct {
 
 // AddTeam makes a team. Names are unique after NFKC and case folding.
 func (c *Core) AddTeam(ctx context.Context, t NewTeam) (id string, err error) {
-	name := norm.NFC.String(plain.Line(strings.TrimSpace(t.Name)))
-	if name == "" || utf8.RuneCountInString(name) > maxName {
-		return "", refused("name", "a name has 1 to %d characters", maxName)
-	}
-	if t.Division == "" {
-		t.Division = "general"
-	}
-	id = c.newID()
-	folded := cases.Fold().String(norm.NFKC.String(name))
 	err = c.store.Write(ctx, "team", func(tx *store.Tx) error {
-		if _, err := c.contest(tx, t.Contest); err != nil {
-			return err
-		}
-		_, err := tx.Exec("INSERT INTO teams (id, contest, name, folded, division, gone, gone_at, created) VALUES (?, ?, ?, ?, ?, '', 0, ?)",
-			id, t.Contest, name, folded, t.Division, c.Now())
-		if err != nil {
-			return err
-		}
-		rounds, err := roundIDs(tx)
-		if err != nil {
-			return err
-		}
-		for _, round := range rounds {
-			if strings.HasPrefix(round, t.Contest+"_") {
-				if err := c.event(tx, Event{Round: round, Kind: KindTeam, Team: id}); err != nil {
-					return err
-				}
-			}
-		}
-		return nil
+		id, err = c.CreateTeam(tx, t, "")
+		return err
 	})
 	if store.IsDuplicate(err) {
-		err = refused("name", "another team has this name")
+		err = errName
 	}
 	return id, err
+}
+
+// TeamName is a name of a team as it is kept. Its length is counted in grapheme clusters, and
+// bounded in characters: a cluster may have any number of them.
+func TeamName(text string) (string, error) {
+	name := norm.NFC.String(plain.Line(strings.TrimSpace(text)))
+	n := 0
+	for g := graphemes.FromString(name); g.Next(); {
+		n++
+	}
+	if n == 0 || n > maxName || utf8.RuneCountInString(name) > 3*maxName || utf8.RuneCountInString(Folded(name)) > 190 {
+		return "", refused("name", "a name has 1 to %d characters", maxName)
+	}
+	if !strings.ContainsFunc(name, func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsSymbol(r) || unicode.IsPunct(r) && r != plain.Mark
+	}) {
+		return "", refused("name", "a name has a letter, a number or a symbol")
+	}
+	return name, nil
 }
 
 // AddHost adds a host of a team. Its address has to be one that the contest allows. proven is
@@ -129,11 +122,17 @@ func allowed(c *contest.Contest, address string) error {
 
 // AddAccount makes an account.
 func (c *Core) AddAccount(ctx context.Context, name string, role api.Role, team string) (id string, err error) {
-	id = c.newID()
-	return id, c.store.Write(ctx, "account", func(tx *store.Tx) error {
-		_, err := tx.Exec("INSERT INTO accounts (id, name, role, team, created) VALUES (?, ?, ?, ?, ?)", id, cleaned(name, 60), string(role), team, c.Now())
-		return err
+	err = c.store.Write(ctx, "account", func(tx *store.Tx) error {
+		if id, err = c.CreateAccount(tx, name, role); err != nil || team == "" {
+			return err
+		}
+		contestID := ""
+		if err := tx.Row("SELECT contest FROM teams WHERE id = ?", []any{team}, &contestID); err != nil {
+			return notFound(err)
+		}
+		return c.AddMember(tx, contestID, team, id, role == api.Leader, "")
 	})
+	return id, err
 }
 
 // Scopes of tokens.
@@ -173,12 +172,23 @@ func (c *Core) ByToken(ctx context.Context, scope, token string) (who api.Who, o
 	return who, ok, err
 }
 
-// accountOf reads an account.
+// accountOf reads an account with its teams. Team is that which it joined last.
 func accountOf(tx *store.Tx, id string) (api.Who, error) {
 	who, role := api.Who{Account: id}, ""
-	err := tx.Row("SELECT name, role, team FROM accounts WHERE id = ?", []any{id}, &who.Name, &role, &who.Team)
-	who.Role = api.Role(role)
-	return who, notFound(err)
+	if err := tx.Row("SELECT name, role FROM accounts WHERE id = ?", []any{id}, &who.Name, &role); err != nil {
+		return who, notFound(err)
+	}
+	if who.Role = api.Role(role); who.Role.Staff() {
+		return who, nil
+	}
+	who.Role = api.Spectator
+	return who, tx.Each("SELECT contest, team, leads FROM members WHERE account = ? ORDER BY joined, contest", []any{id}, func(scan func(...any) error) error {
+		m := api.Membership{}
+		err := scan(&m.Contest, &m.Team, &m.Leads)
+		who.Teams = append(who.Teams, m)
+		who = who.At(m.Contest)
+		return err
+	})
 }
 
 // SessionTime is how long a session is valid.
@@ -187,7 +197,6 @@ const SessionTime = 12 * time.Hour
 // Login ends a login token and opens a session. The secrets of the session are for its cookie
 // and its forms. ok is false for a token that is not valid.
 func (c *Core) Login(ctx context.Context, token string) (cookie, form string, ok bool, err error) {
-	cookie, form = RandomID()+RandomID(), RandomID()
 	err = c.store.Write(ctx, "login", func(tx *store.Tx) error {
 		account := ""
 		ok = false
@@ -201,7 +210,7 @@ func (c *Core) Login(ctx context.Context, token string) (cookie, form string, ok
 		if _, err := tx.Exec("DELETE FROM tokens WHERE digest = ? AND single = 1", Digest(token)); err != nil {
 			return err
 		}
-		_, err = tx.Exec("INSERT INTO sessions (digest, account, form, created, expires) VALUES (?, ?, ?, ?, ?)", Digest(cookie), account, form, c.Now(), c.Now().Add(SessionTime))
+		cookie, form, err = c.OpenSession(tx, account)
 		ok = err == nil
 		return err
 	})

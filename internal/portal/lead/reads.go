@@ -135,7 +135,7 @@ func (c *Core) Team(ctx context.Context, round, team string) (*TeamInfo, error) 
 		if err != nil {
 			return err
 		}
-		err = tx.Each("SELECT name FROM accounts WHERE team = ? ORDER BY created, id", []any{team}, func(scan func(...any) error) error {
+		err = tx.Each("SELECT a.name FROM members m JOIN accounts a ON a.id = m.account WHERE m.team = ? ORDER BY m.joined, a.id", []any{team}, func(scan func(...any) error) error {
 			name := ""
 			err := scan(&name)
 			t.Members = append(t.Members, name)

@@ -125,7 +125,7 @@ func (s *simulation) finalChecks(ctx context.Context) error {
 			s.problems = append(s.problems, fmt.Errorf("%s: %d", what, counts[name]))
 		}
 	}
-	return errors.Join(s.compareBoards(ctx), s.digest())
+	return errors.Join(s.compareBoards(ctx), s.digest(), s.exported(ctx))
 }
 
 // digest is the SHA-256 of the staff's last board.

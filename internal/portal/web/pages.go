@@ -16,11 +16,8 @@ func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []api.Route{
+	return slices.Concat(s.loginPages(), s.noticePages(), s.peoplePages(), []api.Route{
 		{Method: "GET", Path: "/{$}", Need: api.Anyone, Handle: s.home},
-		{Method: "GET", Path: "/login", Need: api.Anyone, Handle: s.askSignIn},
-		{Method: "POST", Path: "/login", Need: api.Anyone, Limit: 10, Handle: s.signIn},
-		{Method: "POST", Path: "/logout", Need: api.Login, Handle: s.signOut},
 		{Method: "GET", Path: "/r/{round}", Need: api.Anyone, Handle: s.board},
 		{Method: "GET", Path: "/tv/{round}", Need: api.Anyone, Handle: s.tv},
 		{Method: "GET", Path: "/r/{round}/teams/{team}", Need: api.Anyone, Handle: s.otherTeam},
@@ -34,7 +31,7 @@ func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
 		{Method: "POST", Path: "/staff/{round}/say", Need: api.Answers, Limit: 60, Handle: s.say},
 		{Method: "POST", Path: "/staff/{round}/clock", Need: api.Chief, Limit: 60, Handle: s.clock},
 		{Method: "GET", Path: "/static/{file}", Need: api.Anyone, Handle: static},
-	}, s.errorPage, nil
+	}), s.errorPage, nil
 }
 
 // errorPage is the page of an error.
@@ -51,33 +48,6 @@ func (s *site) home(c *api.Call) error {
 		return err
 	}
 	return s.render(c, http.StatusOK, "home", page{Title: "title.home", Rounds: rounds})
-}
-
-// askSignIn shows a button: programs that look at links in mails and chats would use up a link
-// that a GET takes.
-func (s *site) askSignIn(c *api.Call) error {
-	return s.render(c, http.StatusOK, "login", page{Title: "title.login", Token: c.R.URL.Query().Get("token")})
-}
-
-// signIn takes the token of a login link.
-func (s *site) signIn(c *api.Call) error {
-	ok, err := c.SignIn(c.R.PostFormValue("token"))
-	if err != nil {
-		return err
-	}
-	if !ok {
-		return s.render(c, http.StatusBadRequest, "login", page{Title: "title.login", Error: "used"})
-	}
-	http.Redirect(c.W, c.R, "/", http.StatusSeeOther)
-	return nil
-}
-
-func (s *site) signOut(c *api.Call) error {
-	if err := c.SignOut(); err != nil {
-		return err
-	}
-	http.Redirect(c.W, c.R, "/", http.StatusSeeOther)
-	return nil
 }
 
 // round is a page of the round in the path.

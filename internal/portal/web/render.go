@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -24,7 +25,7 @@ type site struct {
 }
 
 // pageNames are the templates besides the layout.
-var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error"}
+var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error", "contest", "join", "invitation", "desk", "me"}
 
 // newSite reads the templates and the words. An error is a mistake of the program.
 func newSite() (*site, error) {
@@ -60,23 +61,40 @@ type page struct {
 	Path  string // of this page, for the choice of the language
 	TV    bool
 
-	Rounds    []api.Round
-	Round     *api.Round
-	Board     *api.Board
-	Division  string
-	Divisions []string
-	Team      *api.Team
-	Jobs      []api.Job
-	Job       *api.Job
-	Queue     *api.Queue
-	Messages  []api.Message
-	Workers   []api.Worker
-	Chart     template.HTML
-	Before    *api.Job // the team's run before the one that is shown
-	Best      *api.Job
-	Token     string
-	Key       string // makes a form that is sent twice one job
-	Error     string
+	Rounds        []api.Round
+	Round         *api.Round
+	Board         *api.Board
+	Division      string
+	Divisions     []string
+	Team          *api.Team
+	Jobs          []api.Job
+	Job           *api.Job
+	Queue         *api.Queue
+	Messages      []api.Message
+	Workers       []api.Worker
+	Chart         template.HTML
+	Before        *api.Job // the team's run before the one that is shown
+	Best          *api.Job
+	Contest       *api.Contest
+	Invitation    *api.Invitation
+	Applied       []api.Applied
+	Link          string     // a link or a code that was just made
+	Typed         url.Values // of a form that was refused
+	Providers     []api.Provider
+	Taking        bool   // an account may be made now
+	Goal          string // where a login leads to
+	Sessions      []api.Session
+	Secret        string // for a new authenticator
+	Notices       bool   // people are told outside of the pages
+	PushKey       string
+	Mails         bool
+	Subscriptions []api.Subscription
+	Undelivered   []api.Delivery
+	Passwords     bool // there are ways in beside links
+
+	Token string
+	Key   string // makes a form that is sent twice one job
+	Error string
 
 	words dictionary
 }
@@ -118,12 +136,33 @@ func (p page) Clock(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	if p.Round != nil {
-		if at, err := time.LoadLocation(p.Round.Zone); err == nil {
-			t = t.In(at)
-		}
+	return p.local(t).Format("15:04:05")
+}
+
+// Date is a date and time in the contest's zone.
+func (p page) Date(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return t.Format("15:04:05")
+	if p.Lang == japanese {
+		return p.local(t).Format("2006年1月2日 15:04")
+	}
+	return p.local(t).Format("2 January 2006, 15:04")
+}
+
+// local is a time in the contest's zone.
+func (p page) local(t time.Time) time.Time {
+	zone := ""
+	switch {
+	case p.Round != nil:
+		zone = p.Round.Zone
+	case p.Contest != nil:
+		zone = p.Contest.Zone
+	}
+	if at, err := time.LoadLocation(zone); err == nil {
+		t = t.In(at)
+	}
+	return t
 }
 
 // Long is a duration of a clock: 7:59:30, 0:42.

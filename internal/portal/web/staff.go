@@ -32,6 +32,12 @@ func (s *site) staff(c *api.Call) error {
 		return err
 	}
 	p.Jobs = p.Jobs[:min(len(p.Jobs), mostJobs)]
+	if c.Notices != nil {
+		if p.Undelivered, err = c.Notices.Undelivered(ctx, c.Who); err != nil {
+			return err
+		}
+		p.Undelivered = p.Undelivered[:min(len(p.Undelivered), mostJobs)]
+	}
 	return s.render(c, http.StatusOK, "staff", p)
 }
 

@@ -17,16 +17,20 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/api/apitest"
+	"github.com/iikanji/iikanji/internal/portal/people/peopletest"
 )
 
 // roles are the callers of the tests, by the cookie of their session.
 var roles = map[string]api.Who{"member": apitest.Member, "judge": apitest.Judge, "organiser": apitest.Organiser}
 
-// A roleAuth knows the sessions of roles.
-type roleAuth struct{}
+// A roleAuth knows the sessions of roles, and those of some people.
+type roleAuth struct{ people map[string]api.Who }
 
-func (roleAuth) Session(_ context.Context, cookie string) (api.Who, string, bool, error) {
+func (a roleAuth) Session(_ context.Context, cookie string) (api.Who, string, bool, error) {
 	who, ok := roles[cookie]
+	if !ok {
+		who, ok = a.people[cookie]
+	}
 	return who, "form of " + cookie, ok, nil
 }
 func (roleAuth) Login(_ context.Context, token string) (string, string, bool, error) {
@@ -44,8 +48,9 @@ func serve(t *testing.T, now time.Time) *httptest.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := apitest.New(now)
-	s, err := api.NewServer(api.Options{Portal: p, Auth: roleAuth{}, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: p.Now})
+	p, h := apitest.New(now), peopletest.New(t, apitest.Start)
+	auth := roleAuth{map[string]api.Who{"leads": h.Who(t, h.Leads), "person": h.Who(t, h.Account)}}
+	s, err := api.NewServer(api.Options{Portal: p, Auth: auth, People: h.People, Logins: h.Logins, Notices: h.Notices, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: p.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +98,9 @@ func views(t *testing.T, server *httptest.Server) [][2]string {
 	round := "/r/" + apitest.Round
 	return [][2]string{{"", "/"}, {"", "/login"}, {"", "/login?token=x"}, {"", round}, {"member", round}, {"", round + "?division=student"}, {"", "/tv/" + apitest.Round},
 		{"", round + "/teams/t04"}, {"member", round + "/team"}, {"member", jobOf(t, server)}, {"member", round + "/questions"}, {"", round + "/questions"},
-		{"judge", "/staff/" + apitest.Round}, {"organiser", "/staff/" + apitest.Round}, {"", "/r/none"}}
+		{"judge", "/staff/" + apitest.Round}, {"organiser", "/staff/" + apitest.Round}, {"", "/r/none"},
+		{"", "/contests/cup"}, {"", "/contests/cup/join"}, {"person", "/contests/cup/join"}, {"leads", "/contests/cup/join"}, {"organiser", "/desk/cup"}, {"judge", "/desk/cup"},
+		{"", "/login?next=/me"}, {"person", "/me?authenticator=1"}, {"judge", "/me"}}
 }
 
 // TestViews: every page has its words in both languages, and no text of a team as markup.
@@ -114,7 +121,7 @@ func TestViews(t *testing.T) {
 				if status != want || !strings.HasSuffix(strings.TrimSpace(text), "</html>") {
 					t.Errorf("%s: %s as %q: status %d\n%.3000s", name, v[1], v[0], status, text)
 				}
-				for _, bad := range []string{"⟨", "<b>bold", "<script>alert", "%!", "&lt;nil&gt;", "<no value>"} {
+				for _, bad := range []string{"⟨", "<no value>", "<b>bold", "<script>alert", "%!", "&lt;nil&gt;"} {
 					if strings.Contains(text, bad) {
 						t.Errorf("%s: %s as %q in %s has %q", name, v[1], v[0], lang, bad)
 					}

@@ -55,7 +55,7 @@ var names = []string{"冬の雪だるま", "Team One", "いい感じにスピー
 
 // New is a portal at an instant.
 func New(now time.Time) *Portal {
-	c, err := contest.Parse("cup.toml", []byte(file))
+	c, err := contest.Parse("cup.toml", []byte(File))
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
@@ -86,11 +86,23 @@ func New(now time.Time) *Portal {
 	return p
 }
 
-const file = `name = { ja = "冬の社内大会", en = "Winter cup" }
+// File is the contest's file: its registration is open until the round has ended.
+const File = `name = { ja = "冬の社内大会", en = "Winter cup" }
 zone = "Asia/Tokyo"
 local = true
+[registration]
+open = 2027-01-10T10:00
+close = 2027-02-07T18:00
+teams = 20
+reserved = 2
+approval = true
+terms = { ja = "仲良く。", en = "Be kind." }
+[[registration.questions]]
+id = "shirt"
+text = { ja = "T シャツのサイズ", en = "Size of your T-shirt" }
 [[divisions]]
 id = "student"
+rule = "all student"
 title = { ja = "学生", en = "Students" }
 [[rounds]]
 id = "final"
