@@ -186,7 +186,8 @@ func (c *checker) chance(ctx context.Context) error {
 	return c.ask(ctx, question{check: "license-timeout", step: stepLicense, body: free, status: 504, code: 504}, least("license-timeout", time.Second))
 }
 
-// bellTime is the length of the game of which the end is checked.
+// bellTime is how long the game of the check of the end takes. The check waits that long, and
+// up to 5 s more until the server refuses connections.
 const bellTime = 300 * time.Millisecond
 
 // bell checks the end of a game: its server refuses connections.

@@ -131,8 +131,9 @@ func (ct *contest) program() (arena.Program, error) {
 	return arena.Program{Path: "/bin/sh", Args: []string{"-c", ct.command}, Dir: dir, Env: os.Environ(), UID: os.Getuid(), GID: os.Getgid()}, nil
 }
 
-// gameEnv is what a client is told: where the game is, as in the contest, and how long it
-// takes, which the contest's clients knew.
+// gameEnv are the environment variables of a client: ADDRESS and PORT of the game's server, as
+// in the contest, and GAME_SECONDS, the length of the game. The contest's clients were written
+// for a game of ten minutes; here a game may be shorter.
 func gameEnv(site string, length time.Duration) ([]string, error) {
 	u, err := url.Parse(site)
 	if err != nil {

@@ -70,7 +70,8 @@ func (ct *contest) enqueue(ctx context.Context, t *team) error {
 	return nil
 }
 
-// resultOf returns the result of a job, nil if there is none yet. The caller holds the lock.
+// resultOf returns what the virtual benchmarker has reported of a job of the team, or nil
+// while it has not reported that the job runs. The caller holds contest.mu.
 func (t *team) resultOf(job int64) *result {
 	for i := len(t.results) - 1; i >= 0; i-- {
 		if t.results[i].job == job {

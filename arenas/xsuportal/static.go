@@ -118,7 +118,8 @@ var sums = sync.OnceValue(func() map[string]verify.Sum {
 	return m
 })
 
-// Generate writes the static files. There is no other initial data.
+// Generate writes the pages, scripts and styles below the folder public of webapp. Nothing else
+// is generated: all tables are empty at first.
 func Generate(ctx context.Context, webapp, _ string) error {
 	for _, f := range staticFiles() {
 		if err := ctx.Err(); err != nil {

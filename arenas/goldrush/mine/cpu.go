@@ -14,7 +14,8 @@ const (
 	tick           = time.Second / TicksPerSecond
 	// offerEvery is how often the CPU offers its ticks.
 	offerEvery = time.Millisecond
-	// Buffer is how many ticks that nobody uses are kept: 2 ms.
+	// Buffer is the most ticks that are kept for later requests while no request asks for any,
+	// the ticks of 2 ms. Further ones are lost.
 	Buffer = 20
 	// Late is how many ticks of a wake-up that comes late are offered all the same: 10 ms.
 	// The rest is lost, and counted apart from the ticks that no request asked for. The

@@ -29,13 +29,15 @@ type Notifier struct {
 	key *VAPIDKey
 }
 
-// A VAPIDKey is a pair of keys in URL-safe base64 without padding.
+// A VAPIDKey is the pair of keys by which this server signs Web Push messages: a point and a
+// number of the curve P-256, each in URL-safe base64 without padding.
 type VAPIDKey struct {
 	PublicKey  string
 	PrivateKey string
 }
 
-// VAPIDKey returns the key of Web Push, nil while there is none.
+// VAPIDKey returns the keys of Web Push. It reads their file once, and returns nil while the
+// file is missing.
 func (n *Notifier) VAPIDKey() *VAPIDKey {
 	n.mu.Lock()
 	defer n.mu.Unlock()
