@@ -23,6 +23,9 @@ const (
 	sentShare = 0.5
 	// leastHeld is the least share of the load's connection time that hung.
 	leastHeld = 0.02
+	// securedIdle is the keepalive_timeout that is proposed for clients that come by TLS: with
+	// 0, each of their requests would cost a handshake.
+	securedIdle = "1s"
 )
 
 var hangingClients = cause.Declare(cause.PerNginx, findHangingClients,
@@ -41,8 +44,13 @@ func findHangingClients(v *cause.View) []iikanji.Finding {
 	if !ok || run == nil || run.Took <= 0 {
 		return nil
 	}
-	idle, where := idleTime(v, http)
-	if idle == 0 {
+	servers := serving(v, http)
+	if len(servers) == 0 {
+		servers = http.Blocks("server")
+	}
+	old, secured := clientsOf(servers)
+	idle, where := idleTime(servers)
+	if idle == 0 || !old {
 		return nil
 	}
 	var held time.Duration
@@ -68,6 +76,10 @@ func findHangingClients(v *cause.View) []iikanji.Finding {
 		Gain: cause.Between(run.Took.Seconds()*min(1, held.Seconds()/all), 0.5, 1),
 		Remedies: v.NginxConf("close each connection after its answer (keepalive_timeout 0)",
 			map[string]string{"act": "set", "directive": "keepalive_timeout", "value": "0"})}
+	if secured {
+		f.Remedies = v.NginxConf("close idle connections soon (keepalive_timeout "+securedIdle+"); with 0, each request would cost a handshake of TLS",
+			map[string]string{"act": "set", "directive": "keepalive_timeout", "value": securedIdle})
+	}
 	if !v.Worth(f.Gain) {
 		return nil
 	}
@@ -99,14 +111,25 @@ func sentSoon(v *cause.View, step string, idle time.Duration) bool {
 	return false
 }
 
+// clientsOf reports whether clients can reach servers by HTTP/1.1, and whether they can by TLS.
+// In HTTP/2 a frame marks the end of each answer, so no client waits for it.
+func clientsOf(servers []nginx.Scope) (old, secured bool) {
+	for _, s := range servers {
+		listens := s.Own("listen")
+		old = old || len(listens) == 0
+		for _, d := range listens {
+			tls := d.Has("ssl")
+			secured = secured || tls
+			old = old || !d.Has("http2") && !(tls && s.Value("http2") == "on")
+		}
+	}
+	return old, secured
+}
+
 // idleTime is keepalive_timeout of the server that takes the load, and where it is
 // set.
-func idleTime(v *cause.View, http nginx.Scope) (time.Duration, string) {
-	all := serving(v, http)
-	if len(all) == 0 {
-		all = http.Blocks("server")
-	}
-	for _, s := range all {
+func idleTime(servers []nginx.Scope) (time.Duration, string) {
+	for _, s := range servers {
 		found := s.Effective("keepalive_timeout")
 		if len(found) == 0 {
 			continue
