@@ -12,7 +12,9 @@ import (
 
 // rank converts gains into seconds of the binding resource and sorts by the
 // middle of their ranges, the greatest first. Findings about the measurement
-// itself (BEN) come first, findings that do not relieve the binding resource last.
+// itself (BEN) come first, findings that do not relieve the binding resource last. Where no
+// resource was used up, what the app leaves out or refuses on purpose comes before what
+// takes time.
 func (v *View) rank(fs []Result) {
 	b := v.Binding
 	has := v.budget(b)
@@ -39,10 +41,12 @@ func (v *View) rank(fs []Result) {
 		switch {
 		case f.Doubt:
 			return 0
+		case f.More > 0 && b.Resource == "": // what the app leaves out is the limit
+			return 1
 		case !f.cause.Relieves.relieve(b.Resource) || f.elsewhere:
-			return 2
+			return 3
 		}
-		return 1
+		return 2
 	}
 	slices.SortStableFunc(fs, func(x, y Result) int {
 		return cmp.Or(cmp.Compare(tier(x), tier(y)), cmp.Compare(y.Gain.Lo+y.Gain.Hi, x.Gain.Lo+x.Gain.Hi),

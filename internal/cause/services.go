@@ -17,7 +17,8 @@ var topicRoles = map[string]iikanji.Role{
 	string(fact.TopicInnoDB): iikanji.RoleDatabase, string(fact.TopicFileGroup): iikanji.RoleDatabase,
 	string(fact.TopicNginx): iikanji.RoleWeb, string(fact.TopicNginxFile): iikanji.RoleWeb, string(fact.TopicNginxVersion): iikanji.RoleWeb,
 	string(fact.TopicHTTPStatus): iikanji.RoleWeb, string(fact.TopicAnswer): iikanji.RoleWeb, string(fact.TopicSeries): iikanji.RoleWeb,
-	string(fact.TopicKept): iikanji.RoleWeb, string(fact.TopicReset): iikanji.RoleWeb, string(fact.TopicAgent): iikanji.RoleWeb, string(fact.TopicWorkers): iikanji.RoleApp, string(fact.TopicValue): iikanji.RoleDatabase,
+	string(fact.TopicProxyCounter): iikanji.RoleWeb,
+	string(fact.TopicKept):         iikanji.RoleWeb, string(fact.TopicReset): iikanji.RoleWeb, string(fact.TopicAgent): iikanji.RoleWeb, string(fact.TopicWorkers): iikanji.RoleApp, string(fact.TopicValue): iikanji.RoleDatabase,
 }
 
 // serviceTopics are the topics of facts that services of every role have.

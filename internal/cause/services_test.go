@@ -92,7 +92,7 @@ func sameElsewhere(t *testing.T, in cause.Input, fs []iikanji.Finding) {
 				where[0] = f.Where
 			}
 			if len(besides) > 0 && where[0] == f.Where {
-				where = append(where, f.Where+" at edge", f.Where+" at shelf-db")
+				where = append(where, f.Where+" at edge", f.Where+" at shelf-db", f.Where+" at books")
 			}
 			var remedies []iikanji.Remedy
 			for _, r := range f.Remedies {

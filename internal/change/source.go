@@ -3,11 +3,14 @@ package change
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
@@ -35,6 +38,39 @@ func (s *Site) SourceOf(service string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+}
+
+// FromSource makes Do and Undo of a change of a service's source, as [FromEdits] does with a
+// restart, which builds it. Other services that are built from the same folder are restarted
+// behind it, unless the edits are within the package of the Go program, which no other
+// program imports.
+func (s *Site) FromSource(c *iikanji.Change, edits ...Edit) {
+	FromEdits(c, iikanji.Restart, edits...)
+	svc, own := s.Services[c.Target], ""
+	source, err := s.SourceOf(c.Target)
+	if err != nil {
+		return // nothing is built
+	}
+	if svc.Package != "" && svc.Package != "." {
+		own = filepath.Join(source, svc.Package)
+	}
+	if !slices.ContainsFunc(edits, func(e Edit) bool { return filepath.Dir(e.Path) != own && beneath(e.Path, source) }) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
+		o := s.Services[name]
+		if name == c.Target || o.Source != svc.Source || o.Source == "" || o.Host != svc.Host || !o.Builds || o.Running == nil || o.EnableFile != "" {
+			continue
+		}
+		op := iikanji.Op{Verb: iikanji.Restart, Host: o.Host, Place: name}
+		c.Do, c.Undo = append(c.Do, op), append(c.Undo, op)
+	}
+}
+
+// beneath reports whether a path is below a folder.
+func beneath(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // GoModule is the import path of the Go module in a folder.

@@ -41,8 +41,9 @@ var goldenLevers = []struct {
 	{&workUnderLock, Facts{}, 11, 0, 13},
 	{&droppedConnections, Facts{}, 13, 10, 13},
 	{&overread, Facts{}, 17, 17, 24},
-	{&throttlingConstant, Facts{}, 18, 18, 14},
+	{&throttlingConstant, Facts{}, 29, 29, 24},
 	{&testPerRow, shopFacts, 4, 4, 12},
+	{&waitInTransaction, Facts{}, 10, 0, 10},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all

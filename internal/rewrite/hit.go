@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"time"
+
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
@@ -21,6 +23,11 @@ type Hit struct {
 	Variants   []goapp.Fix `json:"fixes,omitempty"`  // empty for hints
 	Reason     *Reason     `json:"reason,omitempty"` // why there is no fix; nil where there is one
 	Drops      float64     `json:"drops,omitempty"`  // share of the work that a constant leaves out; 0 for others
+	// Capacity: the place is a constant with which the number of what exists is compared, and
+	// more is refused.
+	Capacity bool `json:"capacity,omitempty"`
+	// Waits is how long a sleep in a transaction takes; 0 if unknown, and for other places.
+	Waits time.Duration `json:"waits_ns,omitempty"`
 }
 
 // A Problem is a package that could not be analysed, or only in part.

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"reflect"
 	"strings"
+	"time"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -68,6 +69,9 @@ type Lever struct {
 	// Ahead: its statements are sent once for each element of a loop, so that the query
 	// cache can read their rows ahead, in whatever form the loop is written.
 	Ahead bool
+	// Holds: its places hold connections and locks while they use no CPU, so that a change
+	// relieves no other limit.
+	Holds bool
 
 	find func(*reporter) error
 }
@@ -111,8 +115,10 @@ type place struct {
 	proof      Proof
 	promise    Promise
 	fixes      []analysis.SuggestedFix
-	drops      float64 // see Hit
-	why        refusal // of a place without a fix
+	drops      float64       // see Hit
+	capacity   bool          // see Hit
+	waits      time.Duration // see Hit
+	why        refusal       // of a place without a fix
 }
 
 // A reporter collects the places of one lever in one package.

@@ -7,6 +7,8 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 var throttlingConstant = Lever{Code: "APP214", Title: "a constant throttles work",
@@ -19,6 +21,7 @@ var throttlingConstant = Lever{Code: "APP214", Title: "a constant throttles work
 // judge tries: double, half, end.
 func findThrottlingConstants(r *reporter) error {
 	k := &knobs{r: r, x: indexOf(r.pass), seen: map[ast.Expr]bool{}, told: map[ast.Expr]bool{}}
+	k.statements(r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result))
 	k.find()
 	return nil
 }
@@ -30,6 +33,8 @@ type knob struct {
 	what  string // "the probability"
 	how   string
 	of    constant.Value // what a share is a part of; nil for 1
+	// statements count what a capacity is compared with.
+	statements []string
 }
 
 // A knobKind decides which variants a constant has.
@@ -44,6 +49,7 @@ const (
 	pause                      // a sleep outside of a polling loop: half, none
 	pollPause                  // a sleep in a loop without end: half, double
 	size                       // a size that is at least 1: double, half
+	capacity                   // the most that is let in: double, half
 )
 
 type knobs struct {
@@ -52,6 +58,9 @@ type knobs struct {
 	found []knob
 	seen  map[ast.Expr]bool
 	told  map[ast.Expr]bool // definitions that were reported
+
+	sql    *sqlcall.Result
+	counts counts
 }
 
 func (k *knobs) find() {
@@ -60,6 +69,7 @@ func (k *knobs) find() {
 			switch n := n.(type) {
 			case *ast.BinaryExpr:
 				k.comparison(n)
+				k.counted(n)
 			case *ast.CallExpr:
 				k.call(n)
 			case *ast.ForStmt:
@@ -379,6 +389,7 @@ func (k *knobs) report(n knob) {
 		return
 	}
 	out.node, out.promise, out.proof, out.drops = n.value, Behaviour, Tested, k.drops(n)
+	out.capacity, out.statements = n.kind == capacity, n.statements
 	out.what = fmt.Sprintf("%s (%s)", n.what, k.x.text(site))
 	out.how = fmt.Sprintf("%s (%s)", n.how, joined(fixes))
 	k.r.report(out)

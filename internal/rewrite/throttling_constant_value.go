@@ -29,7 +29,7 @@ func (k *knobs) variants(n knob, site ast.Expr) []variant {
 		all = []variant{half, double}
 	case pause:
 		all = []variant{half, {"end", "0"}}
-	case size, chance:
+	case size, capacity, chance:
 		all = []variant{double, half}
 	}
 	out := all[:0]

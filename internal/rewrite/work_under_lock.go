@@ -3,6 +3,7 @@ package rewrite
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
@@ -44,36 +45,34 @@ func (l *lockSearch) lock(c *ast.CallExpr) {
 	if !ok || !l.x.inRequest(c) || l.local(sel.X) {
 		return
 	}
-	stmt, ok := l.x.parent[c].(*ast.ExprStmt)
-	if !ok {
-		return
-	}
-	block, ok := l.x.parent[stmt].(*ast.BlockStmt)
-	if !ok {
-		return
-	}
-	name := l.x.text(sel.X)
-	inside := false
-	var waits string
-	for _, s := range block.List {
-		if s == ast.Stmt(stmt) {
-			inside = true
-			continue
-		}
-		if !inside {
-			continue
-		}
-		if l.isUnlock(s, name) {
-			break
-		}
-		if waits == "" {
-			waits = l.waits(s, 4)
-		}
-	}
-	if waits != "" {
+	if waits := l.section(c, sel); waits != "" {
+		name := l.x.text(sel.X)
 		l.r.report(place{node: c, what: waits + " while the lock " + name + " is held", how: "do it before or after the lock, or lock only what the request needs",
 			why: refusal{c, "whether what the lock guards may change meanwhile is not written in types"}})
 	}
+}
+
+// section names the first thing that waits behind a call of Lock, up to Unlock or the end of
+// the block; "" for none.
+func (l *lockSearch) section(c *ast.CallExpr, sel *ast.SelectorExpr) string {
+	stmt, ok := l.x.parent[c].(*ast.ExprStmt)
+	if !ok {
+		return ""
+	}
+	block, ok := l.x.parent[stmt].(*ast.BlockStmt)
+	if !ok {
+		return ""
+	}
+	name := l.x.text(sel.X)
+	for _, s := range block.List[slices.Index(block.List, ast.Stmt(stmt))+1:] {
+		if l.isUnlock(s, name) {
+			break
+		}
+		if waits := l.waits(s, 4); waits != "" {
+			return waits
+		}
+	}
+	return ""
 }
 
 // local reports whether the lock is a variable of the function.

@@ -23,6 +23,10 @@ type hotSite struct {
 	cause.Site
 	heat heat
 	gain iikanji.Range // the seconds that its rewrite saves
+	// also are the other services that are built from the same source.
+	also []string
+	// refused are the requests that a capacity refused; 0 for other places.
+	refused float64
 }
 
 // findCodePlaces reports the places of code levers that took time in the
@@ -32,17 +36,48 @@ type hotSite struct {
 func findCodePlaces(v *cause.View) []iikanji.Finding {
 	var hot []hotSite
 	for _, site := range v.Sites {
+		if site.At().Capacity || site.Lever.Code == waitsInTransactions { // time shows nothing of them
+			continue
+		}
 		s := hotSite{Site: site, heat: heatOf(v, site)}
 		s.gain = savedOf(v, s)
 		if s.gain.Hi >= cause.LeastSeconds && s.heat.share >= cause.LeastShare {
 			hot = append(hot, s)
 		}
 	}
+	hot = oncePerSource(hot)
 	var out []iikanji.Finding
 	for _, s := range hot {
 		out = append(out, leverFinding(v, s, hot))
 	}
-	return append(append(out, unreached(v)...), keptAnswers(v)...)
+	return slices.Concat(out, unreached(v), capacities(v), transactionWaits(v), keptAnswers(v))
+}
+
+// oncePerSource joins the sites of services that are built from one source folder: a change of
+// the source is for all of them. The service with the largest gain has the remedies. The
+// statements of several services are told apart by nothing, so their gains are not added up.
+func oncePerSource(hot []hotSite) []hotSite {
+	type key struct{ source, code, file, function, what string }
+	at := map[key]int{}
+	var out []hotSite
+	for _, s := range hot {
+		p := s.At()
+		k := key{p.Source, string(s.Lever.Code), p.File, p.Func, p.What}
+		i, seen := at[k]
+		if !seen || p.Source == "" {
+			at[k] = len(out)
+			out = append(out, s)
+			continue
+		}
+		first := out[i]
+		if s.gain.Hi > first.gain.Hi || s.refused > first.refused {
+			first, s = s, first
+		}
+		first.also = slices.Concat(first.also, []string{s.Service}, s.also)
+		slices.Sort(first.also)
+		out[i] = first
+	}
+	return out
 }
 
 // unreached are the places in functions whose routes had no request in the run. In the
@@ -51,8 +86,8 @@ func findCodePlaces(v *cause.View) []iikanji.Finding {
 //
 // Neither have places that the run did not get to, see notYet.
 func unreached(v *cause.View) []iikanji.Finding {
-	var out []iikanji.Finding
-	rows := v.Access()
+	var all []hotSite
+	rows, claims := v.Access(), map[string]string{}
 	for _, s := range v.Sites {
 		p := s.At()
 		if len(rows) == 0 || p.Knob() || p.Func == "" || s.Lever.Whole || !v.Routed(s.Service, p.Func) {
@@ -65,8 +100,13 @@ func unreached(v *cause.View) []iikanji.Finding {
 			}
 			why = "its requests take so long that the run has no execution of its statements"
 		}
-		f := leverFinding(v, hotSite{Site: s}, nil)
-		f.Claim = fmt.Sprintf("%s; %s", p.What, why)
+		claims[s.Service+where(s)+p.What] = why
+		all = append(all, hotSite{Site: s})
+	}
+	var out []iikanji.Finding
+	for _, s := range oncePerSource(all) {
+		f := leverFinding(v, s, nil)
+		f.Claim = fmt.Sprintf("%s; %s", s.At().What, claims[s.Service+where(s.Site)+s.At().What])
 		out = append(out, f)
 	}
 	return out
@@ -112,11 +152,9 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 		f.Claim = fmt.Sprintf("%s, and in %s more of this function (%s); together it took %.1f s of the run", p.What, cause.Plural(float64(len(s.Places)-1), "place"), linesOf(s.Places[1:]), s.heat.seconds)
 	}
 	if len(v.Input.Target.WithRole(iikanji.RoleApp)) > 1 {
-		f.Where += " at " + s.Service
+		f.Where += " at " + strings.Join(append([]string{s.Service}, s.also...), ", ")
 	}
-	for _, sql := range p.Statements {
-		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cause.Cut(sql, 160)})
-	}
+	f.Evidence = append(f.Evidence, statementsOf(p)...)
 	f.Remedies = s.remedies(hot)
 	if r, ok := readAhead(v, s.Site); ok {
 		f.Remedies = append(f.Remedies, r)
@@ -125,6 +163,14 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 		}
 	}
 	return f
+}
+
+// statementsOf are the statements of a place as evidence.
+func statementsOf(p fact.CodePlace) (out []iikanji.Evidence) {
+	for _, sql := range p.Statements {
+		out = append(out, iikanji.Evidence{Source: fmt.Sprintf("%s:%d", p.File, p.Line), Text: cause.Cut(sql, 160)})
+	}
+	return out
 }
 
 // linesOf lists the lines of places, each once.
@@ -198,7 +244,7 @@ func (s hotSite) together(hot []hotSite) []string {
 	var levers []cause.Lever
 	for _, o := range hot {
 		q := o.At()
-		if o.Service == s.Service && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
+		if (o.Service == s.Service || p.Source != "" && q.Source == p.Source) && q.File == p.File && q.Func == p.Func && q.Fixable() && !q.Knob() && slices.Equal(q.Weakens, p.Weakens) {
 			levers = append(levers, o.Lever)
 		}
 	}

@@ -15,8 +15,12 @@ func Levers() []cause.Lever {
 		if l.Of == rewrite.OfStatements {
 			of = iikanji.OfStatements
 		}
+		relieves := cause.AnyLimit
+		if l.Holds {
+			relieves = cause.Locks | cause.Pool
+		}
 		out = append(out, cause.Lever{
-			Cause: cause.Cause{Code: iikanji.Code(l.Code), Title: l.Title, Line: l.Line, Of: of, Inside: true, Relieves: cause.AnyLimit,
+			Cause: cause.Cause{Code: iikanji.Code(l.Code), Title: l.Title, Line: l.Line, Of: of, Inside: true, Relieves: relieves,
 				Remedies: []cause.Way{cause.Plan("gocode", "", iikanji.RoleApp), cause.Patch}},
 			Order: l.Order, Saved: iikanji.Range{Lo: l.Saved.Lo, Hi: l.Saved.Hi},
 			OneRow: l.OneRow, Whole: l.Whole, Ahead: l.Ahead,

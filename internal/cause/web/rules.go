@@ -24,5 +24,6 @@ func Rules() []cause.Rule {
 		pagesInVarnish,
 		pagesInNginx,
 		needlessDrops,
+		envoyLimits,
 	}
 }

@@ -64,7 +64,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		}
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Says: w.says(), Weakens: w.weakened(env.now), Risk: iikanji.RiskRestart}
-	change.FromEdits(c, iikanji.Restart, change.OnHost(svc.Host, edits...)...)
+	s.FromSource(c, change.OnHost(svc.Host, edits...)...)
 	return c, nil
 }
 

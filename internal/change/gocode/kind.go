@@ -66,7 +66,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, change.ErrNothing
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: promise.Rewrite(t.tested, t.declared...), Risk: iikanji.RiskRestart, Says: t.says(edits)}
-	change.FromEdits(c, iikanji.Restart, edits...)
+	s.FromSource(c, edits...)
 	return c, nil
 }
 

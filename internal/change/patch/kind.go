@@ -49,7 +49,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	}
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: args.Weakens, Risk: iikanji.RiskRestart,
 		Says: says + " (" + summary(files) + ")"}
-	change.FromEdits(c, iikanji.Restart, edits...)
+	s.FromSource(c, edits...)
 	return c, nil
 }
 

@@ -2,6 +2,7 @@ package arenasite
 
 import (
 	"path/filepath"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -37,6 +38,7 @@ func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
 	}
 	if svc.Source != "" {
 		out.Source = filepath.Join(webapp, svc.Source)
+		out.Package = packageOf(svc.Build)
 	}
 	if svc.Public != "" {
 		out.Public = filepath.Join(webapp, svc.Public)
@@ -48,4 +50,17 @@ func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
 		out.Loads = append(out.Loads, filepath.Join(webapp, dir))
 	}
 	return out
+}
+
+// packageOf is the folder of the package that a build by the go command makes, relative to the
+// source; "" for the source folder itself, and for other builds.
+func packageOf(build []string) string {
+	if len(build) < 3 || build[0] != "go" || build[1] != "build" {
+		return ""
+	}
+	folder, below := strings.CutPrefix(build[len(build)-1], "./")
+	if !below || !filepath.IsLocal(folder) {
+		return ""
+	}
+	return folder
 }

@@ -25,6 +25,13 @@ type CodePlace struct {
 	Variants []string `json:"variants,omitempty"`
 	// Drops is the share of the work that a knob leaves out at random; 0 for others.
 	Drops float64 `json:"drops,omitempty"`
+	// Capacity: the number of what exists is compared with a constant, and more is refused.
+	Capacity bool `json:"capacity,omitempty"`
+	// Waits is how long a sleep in a transaction takes each time; 0 if unknown, and for others.
+	Waits time.Duration `json:"waits_ns,omitempty"`
+	// Source is the folder that File is relative to. Services with the same one are built from
+	// the same source. "" in histories of before.
+	Source string `json:"source,omitempty"`
 	// Reason is why it has no fix, with the line: "the loop has a label (main.go:12)". ""
 	// where there is one, and in histories of before.
 	Reason string `json:"reason,omitempty"`

@@ -87,6 +87,9 @@ const (
 	// The requests that made the data anew before the load, and that were answered with
 	// status 200: Key method and path, Value their number.
 	TopicReset Topic[int64] = "reset"
+	// Counters of a proxy that counts by itself, as Envoy: Key its name there, as in
+	// "cluster.web.upstream_cx_total", Value the growth over the run.
+	TopicProxyCounter Topic[float64] = "proxy_counter"
 )
 
 // A typed is a topic of any type.
@@ -100,7 +103,7 @@ func typedTopics() []typed {
 	return []typed{TopicTable, TopicSize, TopicDialect, TopicVariable, TopicStatus, TopicPlan, TopicSelectivity, TopicFileGroup, TopicValue,
 		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache, TopicConstant,
 		TopicLimit, TopicProcess, TopicSysctl, TopicListen, TopicConnection, TopicVolume, TopicCacheCounter, TopicCacheSetting,
-		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset,
+		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset, TopicProxyCounter,
 		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers, TopicBoot, TopicLink, TopicTrip}
 }
 

@@ -120,6 +120,9 @@ func (o *Observer) questions(ob *Observation) []question {
 	for _, c := range o.caches {
 		out = append(out, question{"the cache " + c.service.Name, func(context.Context) ([]iikanji.Fact, error) { return c.known() }})
 	}
+	for _, e := range o.envoys {
+		out = append(out, question{"the web server " + e.service.Name, func(context.Context) ([]iikanji.Fact, error) { return e.known() }})
+	}
 	webs := make([]string, len(o.webs))
 	for i, w := range o.webs {
 		if webs[i] = "the web server"; w.several {

@@ -95,6 +95,7 @@ type Observer struct {
 	logs      []*logWatch
 	hosts     []*hostWatch
 	caches    []*cacheWatch
+	envoys    []*envoyWatch
 	growth    growthWatch
 	network   *networkWatch
 
@@ -109,7 +110,7 @@ type Observer struct {
 // database that does not answer, or keeps no log, makes its sensor red; the
 // other sensors work without it. The error is only that of ctx.
 func Observe(ctx context.Context, w Watched) (_ *Observer, err error) {
-	o := &Observer{w: w, databases: databaseWatches(w), files: filesWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w)}
+	o := &Observer{w: w, databases: databaseWatches(w), files: filesWatches(w), webs: webWatches(w), logs: logWatches(w), caches: cacheWatches(w), envoys: envoyWatches(w)}
 	for _, d := range o.databases {
 		d.several = len(o.databases)+len(o.files) > 1
 	}
@@ -188,6 +189,9 @@ func (o *Observer) begin(ctx context.Context) {
 	for _, c := range o.caches {
 		c.begin(ctx)
 	}
+	for _, e := range o.envoys {
+		e.begin(ctx)
+	}
 	for _, w := range o.webs {
 		w.mark()
 	}
@@ -231,6 +235,9 @@ func (o *Observer) end(ctx context.Context) {
 	}
 	for _, c := range o.caches {
 		c.end(ctx)
+	}
+	for _, e := range o.envoys {
+		e.end(ctx)
 	}
 	o.seen = append(o.network.end(o.w.Now(), o.w), o.processes(ctx)...)
 	for _, d := range o.databases {
