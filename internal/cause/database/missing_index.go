@@ -108,7 +108,34 @@ func indexRemedies(v *cause.View, p index.Proposal) []iikanji.Remedy {
 	if p.Replaces != nil {
 		changed = append(changed, *p.Replaces)
 	}
-	return []iikanji.Remedy{ordered(v, v.OnSelf("ddl", says, args), p.Table, changed...)}
+	best := ordered(v, v.OnSelf("ddl", says, args), p.Table, changed...)
+	if best.Proves(iikanji.RowsSorted) {
+		return []iikanji.Remedy{best}
+	}
+	return inOrder(v, p, best)
+}
+
+// asGood is how much more the statements may cost with an index that keeps the order of all
+// rows than with the best one, for the latter not to be offered.
+const asGood = 1.5
+
+// inOrder are the remedies where the best index may reorder rows: a narrower one that does
+// not, alone if it is nearly as good, otherwise behind the best.
+func inOrder(v *cause.View, p index.Proposal, best iikanji.Remedy) []iikanji.Remedy {
+	narrow, ok := v.Schema.Narrower(p, func(ix catalog.Index) bool {
+		free, _ := unsorted(v, p.Table, func(st *index.Statement, t *index.Table) bool { return st.MayReorder(t, ix) })
+		return len(free) > 0
+	})
+	if !ok {
+		return []iikanji.Remedy{best}
+	}
+	args := map[string]string{"act": "add index", "schema": p.Table.Schema, "table": p.Table.Name, "columns": columnList(narrow.Index), "index": narrow.Index.Kind}
+	says := fmt.Sprintf("add index %s on %s, which keeps the order of rows", shown(narrow.Index), p.Table.Name)
+	keeps := ordered(v, v.OnSelf("ddl", says, args), p.Table, narrow.Index)
+	if narrow.Cost() <= asGood*p.Cost() {
+		return []iikanji.Remedy{keeps}
+	}
+	return []iikanji.Remedy{best, keeps}
 }
 
 func tableName(t catalog.Table) string {

@@ -97,34 +97,3 @@ func (f *file) keepIdle(db string, list []ast.Stmt, stmt ast.Stmt, n int) {
 		f.replace(idle, strconv.Itoa(n))
 	}
 }
-
-// addPools adds the call after each opening of a database and the handling of its
-// error.
-func (f *file) addPools(n int) (found int) {
-	f.lists(func(list []ast.Stmt) {
-		for i, stmt := range list {
-			a, ok := stmt.(*ast.AssignStmt)
-			if !ok || len(a.Rhs) != 1 {
-				continue
-			}
-			call, ok := a.Rhs[0].(*ast.CallExpr)
-			if !ok {
-				continue
-			}
-			if path, name := f.of(call.Fun); !opensByName(path, name) {
-				continue
-			}
-			db := f.code(a.Lhs[0])
-			if db == "_" {
-				continue
-			}
-			at := i
-			if len(a.Lhs) == 2 {
-				at = checked(list, i)
-			}
-			found++
-			f.keepIdle(db, list, list[at], n)
-		}
-	})
-	return found
-}

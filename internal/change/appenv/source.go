@@ -168,13 +168,16 @@ func (f *file) after(stmt ast.Node, text string) {
 		f.edits = append(f.edits, splice{end, end, "; " + text})
 		return
 	}
-	rest = strings.TrimSuffix(rest, "\r")
-	begin := f.offset(stmt.Pos())
+	end += len(strings.TrimSuffix(rest, "\r"))
+	f.edits = append(f.edits, splice{end, end, "\n" + f.indent(stmt) + text})
+}
+
+// indent returns the white space that begins the line of a node.
+func (f *file) indent(n ast.Node) string {
+	begin := f.offset(n.Pos())
 	line := strings.LastIndexByte(string(f.text[:begin]), '\n') + 1
 	lead := string(f.text[line:begin])
-	indent := lead[:len(lead)-len(strings.TrimLeft(lead, " \t"))]
-	end += len(rest)
-	f.edits = append(f.edits, splice{end, end, "\n" + indent + text})
+	return lead[:len(lead)-len(strings.TrimLeft(lead, " \t"))]
 }
 
 // remove removes a statement, with its line if it is alone on it, and with the

@@ -250,6 +250,64 @@ func main() {
 	a.db.SetMaxIdleConns(40)>
 }
 `},
+	{"pool that is returned at once", "pool=40", `package main
+
+import "github.com/jmoiron/sqlx"
+
+func open(dsn string) (*sqlx.DB, error) {
+	<return sqlx.Open("mysql", dsn)|{
+		pool, err := sqlx.Open("mysql", dsn)
+		if err != nil {
+			return pool, err
+		}
+		pool.SetMaxIdleConns(40)
+		return pool, nil
+	}>
+}
+
+func must(dsn string) *sqlx.DB {
+	if dsn == "" {
+		<return sqlx.MustConnect("mysql", "/")|{
+			pool := sqlx.MustConnect("mysql", "/")
+			pool.SetMaxIdleConns(40)
+			return pool
+		}>
+	}
+	return must("")
+}
+
+func main() { _, _, _ = open, must, 0 }
+`},
+	{"pools of declarations", "pool=40", `package main
+
+import (
+	"database/sql"
+
+	"github.com/jmoiron/sqlx"
+)
+
+var reports, _ = sql.Open("mysql", "/reports")<|
+
+func init() {
+	if reports != nil {
+		reports.SetMaxIdleConns(40)
+	}
+}>
+
+func main() {
+	var db, err = sql.Open("mysql", "/")
+	if err != nil {
+		panic(err)
+	}<|
+	db.SetMaxIdleConns(40)>
+	var x *sqlx.DB
+	if x, err = sqlx.Connect("mysql", "/"); err != nil {
+		panic(err)
+	}<|
+	x.SetMaxIdleConns(40)>
+	_ = x
+}
+`},
 	{"echo's logs", "log=off", `package main
 
 import (

@@ -109,7 +109,7 @@ func (s *State) explore() Step {
 	case !ok && s.canConfirm(): // if it is not confirmed, pairs decide
 		return s.confirmRun()
 	case !ok:
-		return Step{Do: EndSearch, Why: "no candidates are left"}
+		return Step{Do: EndSearch, Why: s.whyNoneLeft()}
 	}
 	if s.Scarce() && !s.Ledger.Absorbed {
 		if parts := s.factors(c); parts != nil {

@@ -340,3 +340,24 @@ func TestKnobProspects(t *testing.T) {
 		t.Errorf("after a trial of another value without a gain the chance is %v of %v", half.Chance, cs[1].Chance)
 	}
 }
+
+// TestWhyNoneLeft: a search that ends while rewrites wait for which the time is too short
+// does not say that none are left.
+func TestWhyNoneLeft(t *testing.T) {
+	a, b := rewrite("APP201", "APP201", "a"), rewrite("APP206", "APP206", "b")
+	for name, test := range map[string]struct {
+		time time.Duration
+		cs   []Candidate
+		want string
+	}{
+		"none":    {time.Hour, nil, "no candidates are left"},
+		"one":     {time.Minute, []Candidate{a}, "the rest of the time is too short for the last candidate: APP201 in a"},
+		"several": {time.Minute, []Candidate{a, b}, "the rest of the time is too short for the 2 candidates that are left, the first: APP201 in a"},
+	} {
+		q := stateOf(Ledger{})
+		q.Options.Time, q.Cost, q.Candidates = test.time, 30*time.Second, test.cs
+		if got := q.whyNoneLeft(); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // underTrial is the key of the single candidate under trial.
 func (s *State) underTrial() string {
@@ -96,4 +99,17 @@ func (s *State) rewritesWait(cs []Candidate) bool {
 // work has become cheaper.
 func (s *State) waitsForRewrites(c Candidate) bool {
 	return c.Traits.Apart || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
+}
+
+// whyNoneLeft says why nothing is left to try: rewrites of source for whose trial, with the
+// build and the comparison of answers, the rest of the time is too short, or no candidates.
+func (s *State) whyNoneLeft() string {
+	late := slices.DeleteFunc(s.waiting(false), s.hasTimeFor)
+	switch len(late) {
+	case 0:
+		return "no candidates are left"
+	case 1:
+		return "the rest of the time is too short for the last candidate: " + late[0].Remedy.Says
+	}
+	return fmt.Sprintf("the rest of the time is too short for the %d candidates that are left, the first: %s", len(late), late[0].Remedy.Says)
 }
