@@ -11,7 +11,7 @@
 //   - undertrial.go: whether the trial, screening or check under way goes on
 //   - design.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next
-//   - sweep.go, groups.go: which candidates are tried together: sweeps, bundles, screenings
+//   - sweep.go, groups.go, needs.go: which candidates are tried together: sweeps, bundles, screenings
 //   - tried.go: whether a candidate waits, was tried, or is worth it
 //   - rank.go, again.go: what a candidate promises now, after other trials
 //   - learn.go: what a diagnosis and kept changes mean for the candidates

@@ -106,6 +106,8 @@ func (s *State) explore() Step {
 		return look()
 	case !ok && s.isNewBundle(undecided):
 		return s.bundle(undecided, tooSmall)
+	case !ok && s.isNewBundle(s.needing()):
+		return s.bundle(s.needing(), oneNeeds)
 	case !ok && s.canConfirm(): // if it is not confirmed, pairs decide
 		return s.confirmRun()
 	case !ok:
@@ -140,7 +142,10 @@ func look() Step {
 	return Step{Do: Observe, Why: "where does the time go now?", Plan: Plan{Looked: true}}
 }
 
-const tooSmall = "each alone was too small to prove"
+const (
+	tooSmall = "each alone was too small to prove"
+	oneNeeds = "each alone had no gain, and one may need the other"
+)
 
 // whySweep is why candidates are swept.
 func (s *State) whySweep() string {
