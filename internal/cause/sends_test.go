@@ -114,6 +114,18 @@ func TestMoreThanShown(t *testing.T) {
 	limited := list(80)
 	limited.sql += " LIMIT 7"
 	one(t, shopScene(limited).sends("GET /items/:id", "page", "l1", sql), "DB136", "")
+	// An answer that is compressed shows nothing, but the look-ups of the loop do.
+	const lookup = "SELECT buyer FROM sale WHERE id = 7"
+	looked := func(times int64) *scene {
+		s := shopScene(list(80), sentRow{"b1", lookup, 500 * times, 500 * times, 500 * times, time.Second}).
+			with("nginx", string(fact.TopicAnswer), "GET /items/:id", fact.Answer{URL: "/items/7", Status: 200, Encoding: "gzip", Bytes: 900})
+		s.sends("GET /items/:id", "page", "l1", sql)
+		return s.with("app", string(fact.TopicSends), "main.go:9", fact.SentStatement{Func: "page", Digest: "b1", Text: lookup})
+	}
+	f = one(t, looked(20), "DB136", "FROM note")
+	if !strings.Contains(f.Claim, "looked up for 20 of them") {
+		t.Errorf("%+v", f)
+	}
 }
 
 // TestCounterOfReads: an UPDATE that adds to a column is reported where only GET
