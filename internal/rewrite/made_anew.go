@@ -46,6 +46,9 @@ type maker struct {
 	// safe reports whether the value may be shared: nothing changes it.
 	safe func(h *hoister, e ast.Expr) bool
 	hint bool // no fix
+	why  refusal
+	// keyed: it is made once for each of some texts.
+	keyed *keyed
 }
 
 type hoister struct {
@@ -132,6 +135,8 @@ func (h *hoister) report(e ast.Expr, m *maker) {
 	if m.hint {
 		p.how, p.why.why = "make it once, outside of the handler", "its arguments are not constant"
 		switch call, ok := e.(*ast.CallExpr); {
+		case m.why.at != nil:
+			p.why = m.why
 		case m.suffix == "":
 			p.how, p.why.why = "decode it once, into a package variable", "the code may change the decoded value"
 		case ok && h.fixedArgs(call):
@@ -143,7 +148,11 @@ func (h *hoister) report(e ast.Expr, m *maker) {
 	if call, ok := e.(*ast.CallExpr); ok && !h.valid(call) || !m.safe(h, e) {
 		return
 	}
-	fix, ok := h.hoist(e, m)
+	hoist := h.hoist
+	if m.keyed != nil {
+		hoist = m.keyed.hoist
+	}
+	fix, ok := hoist(e, m)
 	if !ok {
 		return
 	}

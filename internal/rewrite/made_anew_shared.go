@@ -100,6 +100,9 @@ func (h *hoister) closed(lit *ast.FuncLit) bool {
 			return ok
 		}
 		obj := h.x.pass.TypesInfo.Uses[id]
+		if _, isPackage := obj.(*types.PkgName); isPackage {
+			return ok
+		}
 		if obj == nil || obj.Pkg() != h.x.pass.Pkg || obj.Parent() == nil || obj.Parent() == h.x.pass.Pkg.Scope() {
 			return ok
 		}
@@ -149,12 +152,7 @@ func (h *hoister) templateMaker(c *ast.CallExpr, fn *types.Func) *maker {
 	files, fixed := false, true
 	for link := chain; link != nil; {
 		f := h.x.callee(link)
-		if !h.fixedArgs(link) {
-			if !isTemplate(f, "ParseFiles", "ParseGlob", "ParseFS") && !isTemplate(f, "Template.ParseFiles", "Template.ParseGlob", "Template.ParseFS") {
-				return nil
-			}
-			fixed = false
-		}
+		fixed = fixed && h.fixedArgs(link)
 		if !isTemplate(f, "New", "ParseFiles", "ParseGlob", "ParseFS") &&
 			!isTemplate(f, "Template.New", "Template.Funcs", "Template.Delims", "Template.Option", "Template.Parse", "Template.ParseFiles", "Template.ParseGlob", "Template.ParseFS") {
 			return nil
@@ -176,7 +174,10 @@ func (h *hoister) templateMaker(c *ast.CallExpr, fn *types.Func) *maker {
 		}
 		link = next
 	}
-	m := &maker{what: "a template is parsed", suffix: "Template", lazy: true, pair: !must, hint: !fixed, safe: (*hoister).templateSafe}
+	if !fixed {
+		return h.keyedTemplate(c, must, files)
+	}
+	m := &maker{what: "a template is parsed", suffix: "Template", lazy: true, pair: !must, safe: (*hoister).templateSafe}
 	if files {
 		m.promise = Freshness
 	}

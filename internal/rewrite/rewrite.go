@@ -20,6 +20,8 @@ type rewrite struct {
 	x      *index
 	edits  []analysis.TextEdit
 	failed bool // a needed package or name cannot be used: the fix must not be offered
+	// added are the names of the packages that the edits import, by file and path.
+	added map[*ast.File]map[string]string
 }
 
 func (x *index) rewrite() *rewrite { return &rewrite{x: x} }
@@ -107,6 +109,45 @@ func (r *rewrite) pkg(at token.Pos, importPath string) string {
 		return name
 	}
 	r.addImport(file, importPath)
+	return name
+}
+
+// namedPkg is pkg under another name where the package's own name means something else. The
+// name is free in the whole package.
+func (r *rewrite) namedPkg(at token.Pos, importPath, name string) string {
+	file := r.x.fileOf(at)
+	if file == nil {
+		r.failed = true
+		return name
+	}
+	for _, spec := range file.Imports {
+		p, err := strconv.Unquote(spec.Path.Value)
+		if have := r.x.importName(spec); err == nil && p == importPath && have != "_" && have != "." && !r.x.shadowed(at, have) {
+			return have
+		}
+	}
+	if have, ok := r.added[file][importPath]; ok {
+		return have
+	}
+	own := path.Base(importPath)
+	if strings.HasPrefix(own, "v") && len(own) == 2 {
+		own = path.Base(path.Dir(importPath))
+	}
+	alias := ""
+	if own != name || r.x.shadowed(at, name) || r.x.declared(file, name) {
+		if r.x.names[name] {
+			name = r.x.fresh(name)
+		}
+		alias = name
+	}
+	if r.added == nil {
+		r.added = map[*ast.File]map[string]string{}
+	}
+	if r.added[file] == nil {
+		r.added[file] = map[string]string{}
+	}
+	r.added[file][importPath] = name
+	r.addNamedImport(file, alias, importPath)
 	return name
 }
 

@@ -128,7 +128,7 @@ func Invalid(w http.ResponseWriter, r *http.Request) {
 
 // A function of the template belongs to the request.
 func Local(w http.ResponseWriter, r *http.Request) {
-	t := template.Must(template.New("p").Funcs(template.FuncMap{"path": func() string { return r.URL.Path }}).Parse("{{path}}"))
+	t := template.Must(template.New("p").Funcs(template.FuncMap{"path": func() string { return r.URL.Path }}).Parse("{{path}}")) // want `a template is parsed each time`
 	t.Execute(w, nil)
 }
 
