@@ -128,6 +128,9 @@ func (x *index) named(e ast.Expr) types.Object {
 
 // variable returns the variable that an identifier names, or nil.
 func (x *index) variable(e ast.Expr) *types.Var {
+	if e == nil {
+		return nil
+	}
 	id, ok := ast.Unparen(e).(*ast.Ident)
 	if !ok {
 		return nil
@@ -302,6 +305,34 @@ func (x *index) fixedValue(v *types.Var) ast.Expr {
 		}
 	}
 	return nil
+}
+
+// argumentsOf are the values that the direct calls of a function give one of its
+// parameters; none for another variable.
+func (x *index) argumentsOf(v *types.Var) (out []ast.Expr) {
+	id := x.defs[v]
+	if id == nil {
+		return nil
+	}
+	d, ok := x.function(id).(*ast.FuncDecl)
+	if !ok || id.Pos() > d.Type.End() {
+		return nil
+	}
+	fn, _ := x.pass.TypesInfo.Defs[d.Name].(*types.Func)
+	if fn == nil {
+		return nil
+	}
+	for i := range fn.Signature().Params().Len() {
+		if fn.Signature().Params().At(i) != v {
+			continue
+		}
+		for _, call := range x.calls[fn] {
+			if i < len(call.Args) {
+				out = append(out, call.Args[i])
+			}
+		}
+	}
+	return out
 }
 
 // valueOf is the expression that an assignment gives to one of its left sides;

@@ -56,6 +56,9 @@ func (l *stopping) visit(c *sqlcall.Call, s *statement) {
 		}
 	}
 	if loop == nil {
+		if c.Op == sqlcall.Select {
+			l.given(c, s)
+		}
 		return
 	}
 	n, proven := l.count(loop)
@@ -71,6 +74,14 @@ func (l *stopping) visit(c *sqlcall.Call, s *statement) {
 		p.promise = Isolation // fewer rows are locked
 	case s.selects().OrderBy == nil:
 		p.promise = RowOrder
+	}
+	if !proven && c.Op == sqlcall.Select {
+		if edits, ok := l.inParts(c, s, loop, n); ok {
+			p.how = fmt.Sprintf("read %d rows first, and all where they are not enough", partOf(n))
+			p.fixes, p.promise = suggested("Read the first rows first", edits), l.partPromise(s)
+		}
+		l.report(p)
+		return
 	}
 	e, ok := limited(s, fmt.Sprint(n))
 	if l.needs(proven, loop.stmt, "the loop leaves rows out by conditions that the statement does not have") && l.needs(ok, c.Expr, "the statement takes no LIMIT at its end") {

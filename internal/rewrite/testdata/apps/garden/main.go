@@ -68,6 +68,7 @@ func main() {
 		"/computed": s.computed, "/guarded": s.guarded, "/visit": s.visit, "/visits": s.visits,
 		"/tallies": h.tallies, "/lasts": h.lasts, "/firsts": h.firsts, "/asked": h.asked, "/shared": h.shared, "/seeds": h.seeds,
 		"/sown": h.sown, "/refused": h.refused, "/renewed": h.renewed,
+		"/kept": h.kept, "/numbered": h.numbered, "/given": h.given, "/warmest": h.warmest, "/all": h.all, "/marked": h.marked, "/views": views,
 	} {
 		http.HandleFunc(path, f)
 	}

@@ -12,3 +12,5 @@ INSERT INTO beds (title, keeper_id, shade) VALUES ('south', '01A', 'sun'), ('wal
 INSERT INTO plants VALUES ('P1', 1, 'rose', NULL), ('P2', 1, 'mint', 'P1'), ('P3', 2, 'fern', 'P1'), ('P4', 3, 'iris', 'p2'), ('P5', 9, 'moss', NULL);
 INSERT INTO notes (plant_id, text, at) VALUES ('P1', 'cut', '2025-01-03 10:00:00'), ('P1', 'fed', '2025-01-02 10:00:00'), ('P2', 'cut', '2025-01-02 10:00:00'),
   ('P4', 'upper', '2025-01-02 10:00:00'), ('p4', 'lower', '2025-01-01 10:00:00'), ('P1', 'wet', '2025-01-03 10:00:00');
+CREATE TABLE leaves (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, tone int NOT NULL);
+INSERT INTO leaves (tone) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i * 7 % 100 FROM n;
