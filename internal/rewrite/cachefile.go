@@ -14,7 +14,7 @@ import (
 
 // fileOpeners are packages that open files of SQLite by functions of their own, or
 // whose driver takes a name of fileDrivers and was not tested with the cache.
-var fileOpeners = []string{"gorm.io/driver/sqlite", "github.com/glebarez/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3",
+var fileOpeners = []string{"github.com/glebarez/sqlite", "github.com/glebarez/go-sqlite", "github.com/ncruces/go-sqlite3",
 	"github.com/ncruces/go-sqlite3/driver", "zombiezen.com/go/sqlite", "zombiezen.com/go/sqlite/sqlitex", "crawshaw.io/sqlite", "crawshaw.io/sqlite/sqlitex",
 	"github.com/upper/db/v4/adapter/sqlite", "github.com/golang-migrate/migrate/v4/database/sqlite", "github.com/golang-migrate/migrate/v4/database/sqlite3",
 	"github.com/benbjohnson/litestream"}

@@ -26,6 +26,8 @@ type poolOpen struct {
 	name   string // the name that the call gives, "" if it is not constant
 	cached bool
 	why    string // the reason to refuse if the driver stays unknown
+	// told is the library that must be told the name of the driver with the cache.
+	told goapp.Library
 }
 
 // An openForm is the way in which a call gets its driver.
@@ -38,21 +40,36 @@ const (
 	oldGorm    // gorm.Open("mysql", dsn), of the first version
 	gormOpen   // mysql.Open(dsn)
 	gormConfig // mysql.New(mysql.Config{…})
+	gormValue  // mysql.New(config)
 )
 
 // wrap puts the cache above the driver of a call. It reports whether the edit names the
 // package of the cache.
 func (f openForm) wrap(u *cacheUse, rw *rewrite, at poolOpen) bool {
 	text := u.x.text(at.at)
+	if at.told != goapp.NoLibrary {
+		u.tell(rw, at)
+		return true
+	}
+	cache := func() string { return rw.namedPkg(at.call.Pos(), u.path, "sqlcache") }
 	switch f {
 	case computedName:
-		rw.replace(at.at, fmt.Sprintf("%s.Default.Driver(%s)", rw.pkg(at.call.Pos(), u.path), text))
+		rw.replace(at.at, fmt.Sprintf("%s.Default.Driver(%s)", cache(), text))
 		return true
 	case oldGorm:
-		rw.insert(at.call.Args[1].Pos(), fmt.Sprintf("%s.Default.Driver(%s), ", rw.pkg(at.call.Pos(), u.path), text))
+		rw.insert(at.call.Args[1].Pos(), fmt.Sprintf("%s.Default.Driver(%s), ", cache(), text))
 		return true
 	case ofConnector:
-		rw.replace(at.at, fmt.Sprintf("%s.Default.Connector(%s, %q)", rw.pkg(at.call.Pos(), u.path), text, at.base))
+		rw.replace(at.at, fmt.Sprintf("%s.Default.Connector(%s, %q)", cache(), text, at.base))
+		return true
+	case gormValue:
+		name, there := u.tellers["cachedGorm"+u.qualifier(at.call)]
+		if !there {
+			name = u.x.fresh("cachedGorm")
+			u.tellers["cachedGorm"+u.qualifier(at.call)] = name
+			rw.insert(u.x.fileOf(at.call.Pos()).FileEnd, tellGorm(u, rw, at, name))
+		}
+		rw.replace(at.at, name+"("+text+")")
 		return true
 	case gormOpen:
 		pkg := strings.TrimSuffix(u.x.text(at.call.Fun), "Open")
@@ -73,7 +90,11 @@ func (u *cacheUse) open(o goapp.Open, path string) {
 		u.block(o.Call, "the pool asks for serializable transactions, whose reads take locks")
 	}
 	switch {
-	case path == goapp.ConfigOfGorm:
+	case o.Told == goapp.NoLibrary && strings.HasSuffix(path, "/ent/dialect/sql") && u.toldInEnt(o.Call):
+	case o.Told == goapp.Ent && u.toldInEnt(o.Call):
+	case o.Told != goapp.NoLibrary:
+		u.openTold(o)
+	case goapp.OfGorm(path):
 		u.openGorm(o)
 	case path == goapp.OldGorm:
 		u.openOldGorm(o)
@@ -104,9 +125,6 @@ func (u *cacheUse) openOldGorm(o goapp.Open) {
 	case !isText(u.x.typeOf(o.Call.Args[1])):
 		return // of a pool that the app has opened by other means
 	}
-	if slices.Contains(fileDrivers, o.Name) {
-		u.blockFile(o.Call, "gorm opens files of its own")
-	}
 	u.unsure = append(u.unsure, at)
 }
 
@@ -118,8 +136,8 @@ func isText(t types.Type) bool {
 
 // openNamed notes a pool that is opened by the name of its driver.
 func (u *cacheUse) openNamed(at poolOpen, o goapp.Open) {
-	if inner, ok := ast.Unparen(at.at).(*ast.CallExpr); ok && strings.HasSuffix(u.x.text(inner.Fun), ".Default.Driver") {
-		at.cached, at.at = true, inner.Args[0]
+	if inner := u.ofCache(at.at); inner != nil {
+		at.cached, at.at = true, inner
 		if v := u.x.pass.TypesInfo.Types[at.at].Value; v != nil && v.Kind() == constant.String {
 			o.Name = constant.StringVal(v)
 		}
@@ -150,48 +168,66 @@ func (u *cacheUse) openConnector(c *ast.CallExpr) {
 	u.unsure = append(u.unsure, at)
 }
 
-// openGorm notes a pool that gorm opens to MySQL.
+// openGorm notes a pool that gorm opens to MySQL or to a file.
 func (u *cacheUse) openGorm(o goapp.Open) {
-	at := poolOpen{call: o.Call, at: o.Call.Args[0], form: gormOpen, base: mysqlDriver}
+	at := poolOpen{call: o.Call, at: o.Call.Args[0], form: gormOpen, base: o.Engine}
+	if slices.Contains(fileDrivers, o.Engine) && u.opensMemory(o.Call, 0) {
+		return
+	}
 	if fn := u.x.callee(o.Call); fn.Name() == "New" {
-		lit, ok := ast.Unparen(o.Call.Args[0]).(*ast.CompositeLit)
-		if !ok {
-			u.block(o.Call, "the configuration of gorm's driver is no literal")
-			return
-		}
-		at.at, at.form = lit, gormConfig
-		for _, e := range lit.Elts {
-			kv, ok := e.(*ast.KeyValueExpr)
-			if !ok {
-				u.block(o.Call, "the configuration of gorm's driver has no names of fields")
+		at.form = gormValue
+		if inner := u.ofCache(at.at); inner != nil {
+			at.cached, at.at = true, inner
+		} else if lit, ok := ast.Unparen(at.at).(*ast.CompositeLit); ok {
+			if named, done := u.gormLiteral(&at, lit, o); done {
 				return
-			}
-			switch key := u.x.text(kv.Key); key {
-			case "Conn":
-				return // the app opens it by other means
-			case "DriverName":
-				at.at, at.form = kv.Value, constantName
-				v := u.x.pass.TypesInfo.Types[kv.Value].Value
-				if v == nil || v.Kind() != constant.String {
-					u.openNamed(at, goapp.Open{Opener: o.Opener, Call: o.Call})
-					return
-				}
-				u.openNamed(at, goapp.Open{Opener: o.Opener, Call: o.Call, Name: constant.StringVal(v)})
+			} else if named {
+				u.openNamed(at, goapp.Open{Opener: o.Opener, Call: o.Call, Name: textOf(u.x.pass.TypesInfo.Types[at.at].Value)})
 				return
 			}
 		}
 	}
 	if !u.gormTakesDriver(o.Call) {
-		u.block(o.Call, "this version of %s takes no driver's name", goapp.ConfigOfGorm)
+		u.block(o.Call, "this version of %s takes no driver's name", u.x.callee(o.Call).Pkg().Path())
 		return
 	}
 	u.opens = append(u.opens, at)
 }
 
-// gormTakesDriver reports whether gorm's Config has the field DriverName.
+// gormLiteral reads a literal of gorm's configuration: named if it has the driver's name,
+// done if it opens no pool.
+func (u *cacheUse) gormLiteral(at *poolOpen, lit *ast.CompositeLit, o goapp.Open) (named, done bool) {
+	at.at, at.form = lit, gormConfig
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			at.form = gormValue // its fields have no names
+			return false, false
+		}
+		switch u.x.text(kv.Key) {
+		case "Conn":
+			return false, true // the app opens it by other means
+		case "DriverName":
+			at.at, at.form = kv.Value, constantName
+			return true, false
+		}
+	}
+	return false, false
+}
+
+// textOf is a constant text, "" for another value.
+func textOf(v constant.Value) string {
+	if v == nil || v.Kind() != constant.String {
+		return ""
+	}
+	return constant.StringVal(v)
+}
+
+// gormTakesDriver reports whether gorm's Config has the field DriverName, and New takes it.
 func (u *cacheUse) gormTakesDriver(c *ast.CallExpr) bool {
-	config, _ := u.x.callee(c).Pkg().Scope().Lookup("Config").(*types.TypeName)
-	if config == nil {
+	pkg := u.x.callee(c).Pkg()
+	config, _ := pkg.Scope().Lookup("Config").(*types.TypeName)
+	if config == nil || pkg.Scope().Lookup("New") == nil {
 		return false
 	}
 	obj, _, _ := types.LookupFieldOrMethod(config.Type(), true, config.Pkg(), "DriverName")
@@ -334,6 +370,9 @@ func (u *cacheUse) driverNamed(id *ast.Ident, depth int, found map[string]bool) 
 		if s := structOf(obj.Type()); s != nil {
 			embeddedDrivers(s, found)
 		}
+		for _, arg := range u.x.argumentsOf(obj) {
+			u.driversIn(arg, depth-1, found)
+		}
 		for _, use := range append([]*ast.Ident{u.x.defs[obj]}, u.x.uses[obj]...) {
 			if use != nil && use != id {
 				u.driversIn(u.assignedTo(use), depth-1, found)
@@ -375,6 +414,16 @@ func (u *cacheUse) assignedTo(id *ast.Ident) ast.Node {
 		for i, l := range p.Names {
 			if l == id && len(p.Values) > 0 {
 				return p.Values[min(i, len(p.Values)-1)]
+			}
+		}
+	case *ast.KeyValueExpr:
+		if p.Key == ast.Expr(id) {
+			return p.Value // of a field
+		}
+	case *ast.SelectorExpr:
+		if a, ok := u.x.parent[p].(*ast.AssignStmt); ok && p.Sel == id {
+			if value := valueOf(p, a.Lhs, a.Rhs); value != nil {
+				return value
 			}
 		}
 	}

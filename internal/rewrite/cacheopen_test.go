@@ -20,10 +20,49 @@ var openerModules = map[string]map[string]string{
 	"github.com/XSAM/otelsql":         {"d.go": "package otelsql\n\nimport \"database/sql\"\n\nfunc Open(name, dsn string, options ...any) (*sql.DB, error) { return nil, nil }\n"},
 	"go.elastic.co/apm/module/apmsql": {"d.go": "package apmsql\n\nimport \"database/sql\"\n\nfunc Open(name, dsn string) (*sql.DB, error) { return nil, nil }\n"},
 	"gorm.io/driver/mysql":            {"d.go": "package mysql\n\ntype Config struct{ DriverName, DSN string; Conn any }\n\nfunc Open(dsn string) any { return nil }\n\nfunc New(c Config) any { return nil }\n"},
+	"gorm.io/driver/sqlite":           {"d.go": "package sqlite\n\ntype Config struct{ DriverName, DSN string; Conn any }\n\nfunc Open(dsn string) any { return nil }\n\nfunc New(c Config) any { return nil }\n"},
 	"github.com/jinzhu/gorm":          {"d.go": "package gorm\n\nfunc Open(dialect string, args ...any) (any, error) { return nil, nil }\n", "dialects/mysql/d.go": "package mysql\n"},
 	"entgo.io/ent":                    {"dialect/sql/d.go": "package sql\n\ntype Driver struct{}\n\nfunc Open(dialect, source string) (*Driver, error) { return nil, nil }\n"},
-	"xorm.io/xorm":                    {"d.go": "package xorm\n\nfunc NewEngine(name, dsn string) (any, error) { return nil, nil }\n"},
+	"xorm.io/xorm": {"d.go": "package xorm\n\nimport \"xorm.io/xorm/dialects\"\n\ntype Engine struct{}\n\nfunc (*Engine) Dialect() dialects.Dialect { return nil }\n\nfunc (*Engine) DriverName() string { return \"\" }\n\n" +
+		"func NewEngine(name, dsn string) (*Engine, error) { return nil, nil }\n\nfunc NewEngineWithParams(name, dsn string, params map[string]string) (*Engine, error) { return nil, nil }\n\n" +
+		"func NewEngineGroup(first, second any, policies ...any) (*Engine, error) { return nil, nil }\n",
+		"dialects/d.go": "package dialects\n\ntype Dialect interface{}\n\nfunc RegisterDriver(name string, d any) {}\n\nfunc QueryDriver(name string) any { return nil }\n"},
+	"github.com/go-xorm/xorm":              {"d.go": "package xorm\n\nimport \"github.com/go-xorm/core\"\n\ntype Engine struct{}\n\nfunc (*Engine) Dialect() core.Dialect { return nil }\n\nfunc NewEngine(name, dsn string) (*Engine, error) { return nil, nil }\n"},
+	"github.com/go-xorm/core":              {"d.go": "package core\n\ntype Dialect interface{}\n\nfunc RegisterDriver(name string, d any) bool { return true }\n\nfunc QueryDriver(name string) any { return nil }\n"},
+	"github.com/go-ozzo/ozzo-dbx":          {"d.go": "package dbx\n\ntype DB struct{}\n\nfunc Open(name, dsn string) (*DB, error) { return nil, nil }\n\nvar BuilderFuncMap = map[string]func(){}\n"},
+	"github.com/beego/beego/v2":            {"client/orm/d.go": "package orm\n\ntype DriverType int\n\nconst (\n\tDRMySQL DriverType = iota\n\tDRSqlite\n)\n\nfunc RegisterDriver(name string, t DriverType) error { return nil }\n\nfunc RegisterDataBase(alias, name, dsn string, params ...int) error { return nil }\n"},
+	"github.com/golang-migrate/migrate/v4": {"d.go": "package migrate\n\nfunc New(from, to string) (*int, error) { return nil, nil }\n"},
 }
+
+// entClient is a client as ent generates it, with its Open.
+const entClient = `package ent
+
+import (
+	"fmt"
+
+	"entgo.io/ent/dialect/sql"
+)
+
+type Client struct{}
+
+type Option func(*Client)
+
+func NewClient(options ...Option) *Client { return &Client{} }
+
+func Driver(d *sql.Driver) Option { return nil }
+
+func Open(driverName, source string, options ...Option) (*Client, error) {
+	switch driverName {
+	case "mysql":
+		drv, err := sql.Open(driverName, source)
+		if err != nil {
+			return nil, err
+		}
+		return NewClient(append(options, Driver(drv))...), nil
+	}
+	return nil, fmt.Errorf("unsupported driver: %q", driverName)
+}
+`
 
 // opening is source with the packages that it names imported under their names.
 func opening(body string) string {
@@ -31,7 +70,9 @@ func opening(body string) string {
 	b.WriteString("package main\n\nimport (\n")
 	for name, p := range map[string]string{"sql": "database/sql", "os": "os", "driver": "database/sql/driver", "sqlite3": "github.com/mattn/go-sqlite3", "proxy": "example.org/proxy",
 		"otelsql": "github.com/XSAM/otelsql", "apmsql": "go.elastic.co/apm/module/apmsql", "xorm": "xorm.io/xorm", "oldgorm": "github.com/jinzhu/gorm",
-		"mysql": "github.com/go-sql-driver/mysql", "gormmysql": "gorm.io/driver/mysql", "entsql": "entgo.io/ent/dialect/sql"} {
+		"mysql": "github.com/go-sql-driver/mysql", "gormmysql": "gorm.io/driver/mysql", "gormsqlite": "gorm.io/driver/sqlite", "entsql": "entgo.io/ent/dialect/sql",
+		"oldxorm": "github.com/go-xorm/xorm", "dbx": "github.com/go-ozzo/ozzo-dbx", "orm": "github.com/beego/beego/v2/client/orm", "migrate": "github.com/golang-migrate/migrate/v4",
+		"ent": caseModule + "/ent"} {
 		if regexp.MustCompile(`\b` + name + `\.`).MatchString(body) {
 			b.WriteString("\t" + name + " \"" + p + "\"\n")
 		}
@@ -68,13 +109,35 @@ func TestOpeningForms(t *testing.T) {
 		"gorm's configuration":         {body: "func pool(dsn string) any { return gormmysql.New(gormmysql.Config{DSN: dsn}) }", want: `gormmysql.New(gormmysql.Config{DriverName: "mysql+cache", DSN: dsn})`},
 		"gorm's driver":                {body: "func pool(dsn string) any { return gormmysql.New(gormmysql.Config{DriverName: \"mysql\", DSN: dsn}) }", want: `DriverName: "mysql+cache"`},
 		"gorm on a pool":               {body: poolSource + "\n\nfunc orm(db *sql.DB) any { return gormmysql.New(gormmysql.Config{Conn: db}) }", want: `sql.Open("mysql+cache", "dsn")`},
-		"gorm by a variable":           {body: poolSource + "\n\nfunc orm(c gormmysql.Config) any { return gormmysql.New(c) }", blocked: "no literal"},
+		"gorm by a variable":           {body: "func orm(c gormmysql.Config) any { return gormmysql.New(c) }", want: `gormmysql.New(cachedGorm(c))`},
+		"gorm by fields without names": {body: "func orm() any { return gormmysql.New(gormmysql.Config{\"\", \"dsn\", nil}) }", want: `gormmysql.New(cachedGorm(gormmysql.Config{"", "dsn", nil}))`},
+		"gorm, a file":                 {body: "func orm(name string) any { return gormsqlite.Open(name) }", want: `gormsqlite.New(gormsqlite.Config{DriverName: "sqlite3+cache", DSN: name})`, files: true},
+		"gorm, a file's configuration": {body: "func orm(name string) any { return gormsqlite.New(gormsqlite.Config{DSN: name}) }", want: `DriverName: "sqlite3+cache", DSN: name`, files: true},
+		"the first gorm, a file":       {body: "func pool() (any, error) { return oldgorm.Open(\"sqlite3\", \"a.db\") }", want: `oldgorm.Open("sqlite3", sqlcache.Default.Driver("sqlite3"), "a.db")`, files: true},
+		"a parameter":                  {body: "func open(name, dsn string) (*sql.DB, error) { return sql.Open(name, dsn) }\n\nfunc pool() (*sql.DB, error) { return open(\"mysql\", \"dsn\") }", want: `sql.Open(sqlcache.Default.Driver(name), dsn)`},
+		"a field of a literal":         {body: "type config struct{ driver, dsn string }\n\nfunc (c config) open() (*sql.DB, error) { return sql.Open(c.driver, c.dsn) }\n\nvar of = config{driver: \"mysql\"}", want: `sql.Open(sqlcache.Default.Driver(c.driver), c.dsn)`},
+		"a field that is set":          {body: "type config struct{ driver, dsn string }\n\nfunc (c *config) open() (*sql.DB, error) {\n\tc.driver = \"mysql\"\n\treturn sql.Open(c.driver, c.dsn)\n}", want: `sql.Open(sqlcache.Default.Driver(c.driver), c.dsn)`},
+		"a name in use":                {body: "func sqlcache() {}\n\nfunc pool() (*sql.DB, error) { return sql.Open(os.Getenv(\"DRIVER\"), \"dsn\") }" + onlyMySQL, want: `sql.Open(sqlcache2.Default.Driver(os.Getenv("DRIVER")), "dsn")`},
 		"the first gorm":               {body: "func pool(dsn string) (any, error) { return oldgorm.Open(\"mysql\", dsn) }", want: `oldgorm.Open("mysql", sqlcache.Default.Driver("mysql"), dsn)`},
 		"the first gorm, by settings":  {body: "func pool(dsn string) (any, error) { return oldgorm.Open(os.Getenv(\"DB\"), dsn) }" + onlyMySQL + "\n\nvar _ sqlite3.SQLiteDriver", want: `oldgorm.Open(os.Getenv("DB"), sqlcache.Default.Driver(os.Getenv("DB")), dsn)`},
 		"the first gorm on a pool":     {body: poolSource + "\n\nfunc orm(db *sql.DB) (any, error) { return oldgorm.Open(\"mysql\", db) }", want: `sql.Open("mysql+cache", "dsn")`},
 		"a name of two drivers":        {body: "func pool() (*sql.DB, error) { return sql.Open(os.Getenv(\"DRIVER\"), \"dsn\") }" + onlyMySQL + "\n\nvar _ sqlite3.SQLiteDriver", want: `sql.Open(sqlcache.Default.Driver(os.Getenv("DRIVER")), "dsn")`},
 		"ent":                          {body: "func pool() (any, error) { return entsql.Open(\"mysql\", \"dsn\") }", want: `entsql.Open("mysql+cache", "dsn")`},
-		"xorm":                         {body: poolSource + "\n\nfunc orm() (any, error) { return xorm.NewEngine(\"mysql\", \"dsn\") }", blocked: "xorm.io/xorm opens connections of its own"},
+		"xorm":                         {body: "func pool() (*xorm.Engine, error) { return xorm.NewEngine(\"mysql\", \"dsn\") }", want: `xorm.NewEngine(cachedXorm("mysql"), "dsn")`},
+		"xorm with parameters":         {body: "func pool() (*xorm.Engine, error) { return xorm.NewEngineWithParams(\"mysql\", \"dsn\", nil) }", want: "\tif dialects.QueryDriver(cached) == nil {\n\t\tdialects.RegisterDriver(cached, dialects.QueryDriver(name))"},
+		"xorm, a group":                {body: "func pool() (*xorm.Engine, error) { return xorm.NewEngineGroup(\"mysql\", []string{\"a\", \"b\"}) }", want: `xorm.NewEngineGroup(cachedXorm("mysql"), []string{"a", "b"})`},
+		"xorm, a group of engines":     {body: "func pool() (*xorm.Engine, error) {\n\te, err := xorm.NewEngine(\"mysql\", \"dsn\")\n\tif err != nil {\n\t\treturn nil, err\n\t}\n\treturn xorm.NewEngineGroup(e, nil)\n}", want: `xorm.NewEngineGroup(e, nil)`},
+		"xorm, by settings":            {body: "func pool() (*xorm.Engine, error) { return xorm.NewEngine(os.Getenv(\"DB\"), \"dsn\") }" + onlyMySQL, want: `xorm.NewEngine(cachedXorm(os.Getenv("DB")), "dsn")`},
+		"xorm, a file":                 {body: "func pool() (*xorm.Engine, error) { return xorm.NewEngine(\"sqlite3\", \"a.db\") }", want: `xorm.NewEngine(cachedXorm("sqlite3"), "a.db")`, files: true},
+		"xorm, its name":               {body: "func pool() (string, error) {\n\te, err := xorm.NewEngine(\"mysql\", \"dsn\")\n\treturn e.DriverName(), err\n}", want: `strings.TrimSuffix(e.DriverName(), "+cache")`},
+		"the first xorm":               {body: "func pool() (*oldxorm.Engine, error) { return oldxorm.NewEngine(\"mysql\", \"dsn\") }", want: `dialects.RegisterDriver(cached, dialects.QueryDriver(name))`},
+		"dbx":                          {body: "func pool() (*dbx.DB, error) { return dbx.Open(\"mysql\", \"dsn\") }", want: `dbx.BuilderFuncMap[cached] = build`},
+		"beego":                        {body: "func pool() error { return orm.RegisterDataBase(\"default\", \"mysql\", \"dsn\") }", want: `orm.RegisterDriver(cached, orm.DRMySQL)`},
+		"beego, a file":                {body: "func pool() error { return orm.RegisterDataBase(\"default\", \"sqlite3\", \"a.db\") }", want: `orm.RegisterDriver(cached, orm.DRSqlite)`, files: true},
+		"ent's client":                 {body: "func pool() (*ent.Client, error) { return ent.Open(\"mysql\", \"dsn\") }", want: `entsql.Open(sqlcache.Default.Driver(driver), source)`},
+		"ent's client with options":    {body: "func pool(o ...ent.Option) (*ent.Client, error) { return ent.Open(\"mysql\", \"dsn\", o...) }", want: `cachedEnt("mysql", "dsn", o...)`},
+		"migrations":                   {body: poolSource + "\n\nfunc up() error {\n\t_, err := migrate.New(\"file://m\", \"mysql://dsn\")\n\treturn err\n}", want: "defer sqlcache.Default.Outside()() // a program may write"},
+		"migrations by main":           {body: poolSource + "\n\nvar _, err = migrate.New(\"file://m\", \"mysql://dsn\")", blocked: "migrations are run through a connection of their own"},
 		"a function value":             {body: poolSource + "\n\nvar open = sql.Open", blocked: "used as a value"},
 		"an unknown driver":            {body: poolSource + "\n\nfunc other() (*sql.DB, error) { return sql.Open(\"proprietary\", \"dsn\") }", blocked: `what the driver "proprietary" reaches`},
 		"text like a DSN":              {body: poolSource + "\n\nvar format = \"%v:%v@tcp(%v:%v)/%v\"", want: `sql.Open("mysql+cache", "dsn")`},
@@ -82,6 +145,9 @@ func TestOpeningForms(t *testing.T) {
 	sources := map[string]map[string]string{}
 	for name, c := range cases {
 		sources[name] = map[string]string{"main.go": opening(c.body)}
+		if strings.Contains(c.body, "ent.Open(") {
+			sources[name]["ent/client.go"] = entClient
+		}
 	}
 	apps := loadCases(t, sources, openerModules)
 	for _, name := range slices.Sorted(maps.Keys(cases)) {

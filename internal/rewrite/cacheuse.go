@@ -35,10 +35,12 @@ type cacheUse struct {
 	blockers []string
 	// fileBlockers make a cache unsafe if the database is files.
 	fileBlockers []string
+	asked        []*ast.CallExpr   // for the name of a driver
+	tellers      map[string]string // functions that the app gets, by library and package
 }
 
 func cacheUseOf(x *index, path string) *cacheUse {
-	u := &cacheUse{x: x, path: path, drivers: map[string]string{}, linked: map[string]bool{}}
+	u := &cacheUse{x: x, path: path, drivers: map[string]string{}, linked: map[string]bool{}, tellers: map[string]string{}}
 	for _, f := range x.files {
 		u.imports(f)
 		ast.Inspect(f, func(n ast.Node) bool {
@@ -98,6 +100,7 @@ func (u *cacheUse) reason(n ast.Node, format string, args ...any) string {
 func (u *cacheUse) call(c *ast.CallExpr) {
 	fn := u.x.callee(c)
 	o, opens := goapp.OpenIn(u.x.pass.TypesInfo, c)
+	u.driverNameAsked(c)
 	switch {
 	case opens:
 		u.open(o, fn.Pkg().Path())
@@ -107,6 +110,20 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 		u.block(c, "a program is started that may write to the database, and its end is not known")
 	case isFunc(fn, "database/sql", "Register") && len(c.Args) == 2:
 		u.register(c)
+	case isFunc(fn, "github.com/golang-migrate/migrate/v4", "New", "NewWithSourceInstance"):
+		u.migrates(c)
+	}
+}
+
+// migrates notes a function that runs migrations through connections of their own.
+func (u *cacheUse) migrates(c *ast.CallExpr) {
+	fn := u.x.function(c)
+	if d, ok := fn.(*ast.FuncDecl); fn == nil || ok && d.Name.Name == "main" {
+		u.block(c, "migrations are run through a connection of their own, in no function that ends with them")
+		return
+	}
+	if !slices.ContainsFunc(u.programs, func(p ranProgram) bool { return p.fn == fn }) {
+		u.programs = append(u.programs, ranProgram{fn, anything})
 	}
 }
 
@@ -181,7 +198,7 @@ func (u *cacheUse) rewrite(base string) (edits []goapp.Edit, ok bool) {
 		if strings.Contains(u.x.text(body), ".Default.Outside()") {
 			continue // the cache knows it already
 		}
-		rw.insert(body.Lbrace+1, fmt.Sprintf("\ndefer %s.Default.Outside()() // a program may write to the database past the cache\n", rw.pkg(body.Lbrace, u.path)))
+		rw.insert(body.Lbrace+1, fmt.Sprintf("\ndefer %s.Default.Outside()() // a program may write to the database past the cache\n", rw.namedPkg(body.Lbrace, u.path, "sqlcache")))
 		named[u.x.fileOf(fn.Pos())] = true
 	}
 	for _, at := range u.of(base) {
@@ -194,6 +211,9 @@ func (u *cacheUse) rewrite(base string) (edits []goapp.Edit, ok bool) {
 			rw.addNamedImport(f, "_", u.path)
 			named[f] = true
 		}
+	}
+	if len(u.of(base)) > 0 {
+		u.nameAsBefore(rw)
 	}
 	if len(rw.edits) == 0 {
 		return nil, true

@@ -41,7 +41,11 @@ func loadCases(t *testing.T, cases, shared map[string]map[string]string) map[str
 	module := "module " + caseModule + "\n\ngo 1.24\n"
 	for path, files := range shared {
 		folder := fmt.Sprintf("m%d", strings.Count(module, "replace "))
-		module += fmt.Sprintf("\nrequire %s v1.0.0\n\nreplace %s => ./%s\n", path, path, folder)
+		version := "v1.0.0"
+		if major := path[strings.LastIndexByte(path, '/')+1:]; len(major) == 2 && major[0] == 'v' {
+			version = major + ".0.0"
+		}
+		module += fmt.Sprintf("\nrequire %s %s\n\nreplace %s => ./%s\n", path, version, path, folder)
 		writeFile(t, filepath.Join(root, folder, "go.mod"), "module "+path+"\n\ngo 1.24\n")
 		for file, text := range files {
 			writeFile(t, filepath.Join(root, folder, file), text)

@@ -21,7 +21,21 @@ type Opener struct {
 	// Named: a Mapper or a Wrapper gives the driver's name to sql.Open, so that it takes
 	// the name of any driver that is registered.
 	Named bool
+	// Told is the library that must be told which dialect the driver of a new name speaks.
+	Told Library
 }
+
+// A Library is one that takes the dialect of SQL from the driver's name.
+type Library uint8
+
+// The libraries.
+const (
+	NoLibrary Library = iota
+	Xorm              // it looks the name up among the drivers of its dialects
+	Dbx               // it looks the name up in BuilderFuncMap
+	Beego             // it looks the name up among those of RegisterDriver
+	Ent               // the Open that ent generates takes three names only
+)
 
 // A Way is how the statements of a pool reach the driver.
 type Way int
@@ -40,10 +54,20 @@ const (
 
 var (
 	byName    = Opener{Driver: 0, DSN: 1}
-	mapped    = Opener{By: Mapper, Driver: 0, DSN: 1}
 	wrapped   = Opener{By: Wrapper, Driver: 0, DSN: 1}
 	passing   = Opener{By: Wrapper, Driver: 0, DSN: 1, Named: true}
 	connector = Opener{By: Connector, Driver: -1, DSN: -1}
+	ofXorm    = Opener{By: Mapper, Driver: 0, DSN: 1, Named: true, Told: Xorm}
+	ofDbx     = Opener{By: Mapper, Driver: 0, DSN: 1, Named: true, Told: Dbx}
+	ofBeego   = Opener{By: Mapper, Driver: 1, DSN: 2, Named: true, Told: Beego}
+	ofEnt     = Opener{By: Mapper, Driver: 0, DSN: 1, Named: true, Told: Ent}
+	entDriver = Opener{By: Mapper, Driver: 0, DSN: 1, Named: true}
+)
+
+var (
+	xorms  = map[string]Opener{"NewEngine": ofXorm, "NewEngineWithParams": ofXorm, "NewEngineGroup": ofXorm}
+	dbxes  = map[string]Opener{"Open": ofDbx, "MustOpen": ofDbx}
+	beegos = map[string]Opener{"RegisterDataBase": ofBeego}
 )
 
 // mapper is the opener of a mapper's driver of one engine.
@@ -56,12 +80,20 @@ var openers = map[string]map[string]Opener{
 		"ConnectContext": {Driver: 1, DSN: 2}},
 	"gorm.io/driver/mysql":                                 {"Open": mapper("mysql"), "New": mapper("mysql")},
 	"gorm.io/driver/postgres":                              {"Open": mapper("postgres"), "New": mapper("postgres")},
-	"gorm.io/driver/sqlite":                                {"Open": mapper("sqlite3")},
-	"github.com/glebarez/sqlite":                           {"Open": mapper("sqlite")},
+	"gorm.io/driver/sqlite":                                {"Open": mapper("sqlite3"), "New": mapper("sqlite3")},
+	"github.com/glebarez/sqlite":                           {"Open": mapper("sqlite"), "New": mapper("sqlite")},
 	OldGorm:                                                {"Open": {By: Mapper, Driver: 0, DSN: 1, Named: true}},
 	"github.com/upper/db/v4/adapter/mysql":                 {"Open": mapper("mysql")},
-	"xorm.io/xorm":                                         {"NewEngine": mapped},
-	"entgo.io/ent/dialect/sql":                             {"Open": {By: Mapper, Driver: 0, DSN: 1, Named: true}},
+	"xorm.io/xorm":                                         xorms,
+	"github.com/go-xorm/xorm":                              xorms,
+	"github.com/go-ozzo/ozzo-dbx":                          dbxes,
+	"github.com/pocketbase/dbx":                            dbxes,
+	"github.com/beego/beego/v2/client/orm":                 beegos,
+	"github.com/beego/beego/client/orm":                    beegos,
+	"github.com/astaxie/beego/orm":                         beegos,
+	"entgo.io/ent/dialect/sql":                             {"Open": entDriver},
+	"github.com/facebook/ent/dialect/sql":                  {"Open": entDriver},
+	"github.com/facebookincubator/ent/dialect/sql":         {"Open": entDriver},
 	"github.com/XSAM/otelsql":                              {"Open": passing},
 	"github.com/uptrace/opentelemetry-go-extra/otelsql":    {"Open": passing},
 	"github.com/uptrace/opentelemetry-go-extra/otelsqlx":   {"Open": wrapped, "Connect": wrapped, "MustConnect": wrapped},
@@ -92,11 +124,17 @@ func Maps(importPath, engine string) bool {
 // the name of any driver.
 func TakesDriver(importPath string) bool {
 	for _, o := range openers[importPath] {
-		if !o.Named && importPath != ConfigOfGorm {
+		if !o.Named && !OfGorm(importPath) {
 			return false
 		}
 	}
 	return true
+}
+
+// OfGorm reports whether a package has a driver of gorm whose configuration may have the
+// name of the driver of database/sql.
+func OfGorm(importPath string) bool {
+	return slices.Contains([]string{ConfigOfGorm, "gorm.io/driver/sqlite", "github.com/glebarez/sqlite"}, importPath)
 }
 
 // ConfigOfGorm is the package of gorm that opens pools to MySQL. Its type Config has the
@@ -122,6 +160,9 @@ func OpenIn(info *types.Info, call *ast.CallExpr) (Open, bool) {
 		return Open{}, false
 	}
 	o, ok := OpenerOf(fn.Pkg().Path(), fn.Name())
+	if fn.Name() == "Open" && GeneratedByEnt(fn.Pkg()) {
+		o, ok = ofEnt, true
+	}
 	if !ok || len(call.Args) <= max(o.Driver, o.DSN) {
 		return Open{}, false
 	}
@@ -132,6 +173,26 @@ func OpenIn(info *types.Info, call *ast.CallExpr) (Open, bool) {
 		}
 	}
 	return out, true
+}
+
+// GeneratedByEnt reports whether a package is a client that ent generates.
+func GeneratedByEnt(p *types.Package) bool {
+	for _, name := range []string{"Client", "NewClient", "Driver", "Option"} {
+		if p.Scope().Lookup(name) == nil {
+			return false
+		}
+	}
+	return EntSQL(p) != ""
+}
+
+// EntSQL is the path of ent's package of drivers that a package imports, "" for none.
+func EntSQL(p *types.Package) string {
+	for _, i := range p.Imports() {
+		if path := i.Path(); strings.HasSuffix(path, "/ent/dialect/sql") {
+			return path
+		}
+	}
+	return ""
 }
 
 // A Reach is what a driver connects to.

@@ -89,7 +89,7 @@ func TestReachOf(t *testing.T) {
 			t.Errorf("%q: %d, want %d", name, got, want)
 		}
 	}
-	for path, want := range map[string][2]bool{"github.com/upper/db/v4/adapter/mysql": {true, false}, "xorm.io/xorm": {true, false}, "database/sql": {},
+	for path, want := range map[string][2]bool{"github.com/upper/db/v4/adapter/mysql": {true, false}, "xorm.io/xorm": {true, true}, "database/sql": {},
 		"gorm.io/driver/sqlite": {}, ConfigOfGorm: {true, true}, "entgo.io/ent/dialect/sql": {true, true}} {
 		maps, takes := Maps(path, "mysql"), TakesDriver(path)
 		if maps != want[0] || maps && takes != want[1] {
