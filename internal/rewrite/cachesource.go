@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/checker"
-	"golang.org/x/tools/go/analysis/passes/inspect"
 	"golang.org/x/tools/go/packages"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
@@ -50,7 +49,7 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 	uses := &analysis.Analyzer{Name: "cacheuse", Doc: "find what a query cache must know of a package",
 		Run:        func(pass *analysis.Pass) (any, error) { return cacheUseOf(indexOf(pass), importPath), nil },
 		ResultType: reflect.TypeFor[*cacheUse](), Requires: []*analysis.Analyzer{indexAnalyzer}}
-	graph, res, err := analyse(dir, pkgs, uses, loopAnalyzer, sqlcall.Analyzer)
+	graph, res, err := analyse(dir, pkgs, uses, indexAnalyzer, sqlcall.Analyzer)
 	if err != nil {
 		return nil, err
 	}
@@ -66,14 +65,13 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
 			out.Statements = append(out.Statements, statementsOf(act.Package, r)...)
-		case []Loop:
-			out.Loops = append(out.Loops, r...)
 		case *cacheUse:
 			if act.Package.PkgPath != importPath { // of the cache itself, which is on already
 				found = append(found, r)
 			}
 		}
 	}
+	out.Loops = appCodeOf(graph).loops()
 	resolve(found)
 	out.choose(found)
 	for _, u := range found {
@@ -91,11 +89,6 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 	sortStatements(out.Statements)
 	return out, nil
 }
-
-// loopAnalyzer finds the loops of a package.
-var loopAnalyzer = &analysis.Analyzer{Name: "cacheloops", Doc: "find loops over the rows of one statement that send another one",
-	Run:        func(pass *analysis.Pass) (any, error) { return loopsOf(indexOf(pass), callsOf(pass)), nil },
-	ResultType: reflect.TypeFor[[]Loop](), Requires: []*analysis.Analyzer{indexAnalyzer, inspect.Analyzer, sqlcall.Analyzer}}
 
 // choose finds the driver that gets the cache. One package of a cache has one driver.
 func (s *CacheSource) choose(found []*cacheUse) {

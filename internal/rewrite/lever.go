@@ -74,6 +74,10 @@ type Lever struct {
 	Holds bool
 
 	find func(*reporter) error
+	// whole finds the places that need several packages at once, nil if there are none such.
+	// With anew they take the place of all that find has found in one package.
+	whole func(*appCode) []partPlace
+	anew  bool
 }
 
 // A Share is a range of shares, from 0 to 1.

@@ -20,7 +20,7 @@ import (
 var nPlusOne = Lever{Code: "APP205", Title: "one query per element",
 	Line:    "a query runs once per element of a loop",
 	Promise: RowOrder, Order: 3, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements, Ahead: true,
-	find: findNPlusOne,
+	find: findNPlusOne, whole: perElementOf,
 }
 
 // findNPlusOne finds queries that run once per element of a loop.

@@ -35,10 +35,10 @@ var entReads = []string{"All", "AllX", "Only", "OnlyX", "OnlyID", "First", "Firs
 
 const entHow = "read the rows of all elements before the loop, by With… or by one query with In"
 
-// mapperOf is the mapper by which a call sends a query, and what to do in a loop; "" for
+// mapperIn is the mapper by which a call sends a query, and what to do in a loop; "" for
 // other calls.
-func (l *perElement) mapperOf(call *ast.CallExpr) (name, how string) {
-	fn, _ := typeutil.Callee(l.pass.TypesInfo, call).(*types.Func)
+func mapperIn(info *types.Info, call *ast.CallExpr) (name, how string) {
+	fn, _ := typeutil.Callee(info, call).(*types.Func)
 	if fn == nil || fn.Pkg() == nil || fn.Signature().Recv() == nil {
 		return "", ""
 	}
@@ -73,7 +73,7 @@ func (l *perElement) mapped() {
 	x := indexOf(l.pass)
 	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
 		call := c.Node().(*ast.CallExpr)
-		name, how := l.mapperOf(call)
+		name, how := mapperIn(l.pass.TypesInfo, call)
 		if name == "" || skipped(l.pass, call.Pos()) {
 			continue
 		}

@@ -2,43 +2,89 @@ package rewrite
 
 import (
 	"go/ast"
+	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 var queryCache = Lever{Code: "APP207", Title: "the same answer again from the database",
 	Line:    "answers are asked for again although no write changed them; the share of answers from the query cache",
 	Promise: NoPromise, Order: 15, Saved: Share{Lo: 0, Hi: 0.4}, Of: OfStatements, Whole: true,
-	find: findPools,
+	find: findPools, whole: poolsOf, anew: true,
 }
 
 // findPools finds where an app opens its pool to MySQL, or to files of SQLite, with the
 // answers that it asks for again each time. The cache is a package with a generated plan,
 // so that a change (see Cache) and not a fix of one place adds it. Files are left alone
-// where the package reaches files by other ways, and beside a pool to MySQL, which gets
+// where the app reaches files by other ways, and beside a pool to MySQL, which gets
 // the cache.
 func findPools(r *reporter) error {
 	use := cacheUseOf(indexOf(r.pass), "")
 	resolve([]*cacheUse{use})
-	var reads []string
-	for _, c := range callsOf(r.pass).Calls {
-		if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {
-			reads = append(reads, c.Text.SQL)
-		}
-	}
-	what, opens := "no answer of the database is kept, also while nothing is written that changes it", use.of(mysqlDriver)
-	hindered := use.blockers // what reaches files is of no interest to a pool to MySQL
-	if len(opens) == 0 && len(use.blockers)+len(use.fileBlockers) == 0 {
-		what = "no answer of the SQLite file is kept, also while nothing is written that changes it"
-		for _, base := range fileDrivers {
-			opens = append(opens, use.of(base)...)
-		}
-	}
-	for _, at := range opens {
-		if !at.cached {
-			r.report(place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, hindered)})
-		}
+	for _, at := range poolPlaces([]*cacheUse{use}, readsOf(callsOf(r.pass))) {
+		r.report(at.place)
 	}
 	return nil
+}
+
+// poolsOf does so for the packages of an app at once: a driver may be named in one package
+// and the pool opened in another one.
+func poolsOf(g *appCode) (out []partPlace) {
+	var uses []*cacheUse
+	var reads []string
+	of := map[*cacheUse]*part{}
+	for _, p := range g.parts {
+		if p.use != nil {
+			uses, of[p.use] = append(uses, p.use), p
+		}
+		reads = append(reads, readsOf(p.calls)...)
+	}
+	resolve(uses)
+	for _, at := range poolPlaces(uses, reads) {
+		out = append(out, partPlace{of[at.use], at.place})
+	}
+	return out
+}
+
+// readsOf are the statements of a package that read rows.
+func readsOf(calls *sqlcall.Result) (out []string) {
+	for _, c := range calls.Calls {
+		if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {
+			out = append(out, c.Text.SQL)
+		}
+	}
+	return out
+}
+
+// A poolPlace is a pool that can get the cache, or that is hindered.
+type poolPlace struct {
+	use *cacheUse
+	place
+}
+
+func poolPlaces(uses []*cacheUse, reads []string) (out []poolPlace) {
+	var hindered, byFiles []string
+	for _, u := range uses {
+		hindered, byFiles = append(hindered, u.blockers...), append(byFiles, u.fileBlockers...)
+	}
+	what, bases := "no answer of the database is kept, also while nothing is written that changes it", []string{mysqlDriver}
+	if !slices.ContainsFunc(uses, func(u *cacheUse) bool { return len(u.of(mysqlDriver)) > 0 }) {
+		what, bases = "no answer of the SQLite file is kept, also while nothing is written that changes it", fileDrivers
+		if len(hindered)+len(byFiles) > 0 {
+			return nil
+		}
+	}
+	for _, u := range uses {
+		for _, base := range bases {
+			for _, at := range u.of(base) {
+				if !at.cached {
+					out = append(out, poolPlace{u, place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, hindered)}})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // whole is why a fix of the place alone cannot add the cache: what hinders it, if anything

@@ -12,7 +12,7 @@ import (
 var rowByRowInsert = Lever{Code: "APP204", Title: "one statement per element",
 	Line:    "an INSERT runs once per element of a loop",
 	Promise: NoPromise, Order: 4, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements,
-	find: findRowByRowInserts,
+	find: findRowByRowInserts, whole: perElementInserts,
 }
 
 // findRowByRowInserts finds an INSERT that runs once per element of a loop.

@@ -35,7 +35,7 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 	if levers == nil {
 		levers = All()
 	}
-	analyzers := []*analysis.Analyzer{sqlcall.Analyzer, loopAnalyzer}
+	analyzers := []*analysis.Analyzer{sqlcall.Analyzer, indexAnalyzer, poolsAnalyzer}
 	codes := map[*analysis.Analyzer]string{}
 	for _, l := range levers {
 		a := l.Analyzer(f)
@@ -50,12 +50,17 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 		switch r := act.Result.(type) {
 		case *sqlcall.Result:
 			res.Statements = append(res.Statements, statementsOf(act.Package, r)...)
-		case []Loop:
-			res.Loops = append(res.Loops, r...)
 		case []place:
 			for _, p := range r {
 				res.Hits = append(res.Hits, hitOf(act.Package, codes[act.Analyzer], p))
 			}
+		}
+	}
+	g := appCodeOf(graph)
+	res.Loops = g.loops()
+	for _, l := range levers {
+		if l.whole != nil {
+			res.Hits = l.together(g, res.Hits)
 		}
 	}
 	sortStatements(res.Statements)
