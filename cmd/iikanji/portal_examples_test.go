@@ -32,6 +32,22 @@ var portalExamples = []example{
 	{line: `iikanji portal job list cup_final`, want: "passed 310"},
 	{line: `iikanji portal job list cup_final --json`, want: `"note": "an index"`},
 	{line: `iikanji portal job cancel JOB`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji portal check`, want: "machine"},
+	{line: `iikanji portal check --json`, want: `"tells"`},
+	{line: `iikanji portal host add cup_final s1 http://127.0.0.1:8080`, want: "/.well-known/iikanji-host", with: "--token-file team.token"},
+	{line: `iikanji portal host list cup_final`, want: "not proven"},
+	{line: `iikanji portal host list cup_final --json`, want: `"name": "s1"`},
+	{line: `iikanji portal join --portal http://127.0.0.1:8780 --token-file host.token`, want: "waiting for a worker", forever: true, with: "--listen 127.0.0.1:0", before: (*examples).hostToken},
+	{line: `iikanji portal host remove cup_final HOST`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji portal judge plan cup_final --top 30 --prizes`, want: "no final judging", status: exitFailed},
+	{line: `iikanji portal judge plan cup_final --keep`, want: "no final judging", status: exitFailed},
+	{line: `iikanji portal judge run cup_final --reboot ./reboot.sh`, want: "the final judging begins when it is judging", status: exitFailed},
+	{line: `iikanji portal judge show cup_final`, want: "0 teams"},
+	{line: `iikanji portal judge repeat cup_final TEAM reboot --reason "the switch was off"`, want: "the round is running", status: exitFailed},
+	{line: `iikanji portal judge rejudge cup_final --as void --worker WORKER --reason "a broken network card"`, want: "0 results would change"},
+	{line: `iikanji portal judge disqualify cup_final propose TEAM --rule 5.2 --public "load from other machines" --evidence "log of 15:02"`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji portal judge publish cup_final`, want: "a round that is running becomes ended", status: exitFailed},
+	{line: `iikanji portal judge reveal cup_final`, want: "publish the provisional results first", status: exitFailed},
 	{line: `iikanji portal job cancel JOB --reason "wrong host"`, want: "there is no such thing", status: exitFailed},
 }
 
@@ -82,6 +98,12 @@ func (x *examples) portal() {
 	x.shell(`iikanji portal team "team two" --contest cup --url http://127.0.0.1:1 --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
 	x.background("iikanji portal worker --portal " + a.URL + " --token-file worker.token --dir w2")
 	x.replacing("http://127.0.0.1:8780", a.URL)
+}
+
+// hostToken registers a machine of the team and keeps its token.
+func (x *examples) hostToken() {
+	x.t.Helper()
+	x.shell(`iikanji portal host add cup_final s2 http://127.0.0.1:8082 --token-file team.token --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > host.token`)
 }
 
 // background runs a line until the end of the group's tests.

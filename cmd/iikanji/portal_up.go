@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -186,6 +187,11 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base 
 	if err != nil {
 		return fail(err)
 	}
+	judge, err := web.JudgePages(n, n)
+	if err != nil {
+		return fail(err)
+	}
+	pages = slices.Concat(pages, judge, api.HostRoutes(n), api.JudgeRoutes(n))
 	logins, notices, err := c.peopleOf(p.core, secret, base)
 	if err != nil {
 		return fail(err)

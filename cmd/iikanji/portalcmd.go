@@ -28,6 +28,10 @@ type portalCmd struct {
 	Export  portalExportCmd  `cmd:"" help:"Write a contest as plain files."`
 	Import  portalImportCmd  `cmd:"" help:"Rebuild a contest of an export."`
 	Job     portalJobCmd     `cmd:"" help:"Enqueue, list or cancel runs."`
+	Join    portalJoinCmd    `cmd:"" help:"Prove that this machine is a team's, and tell how it is."`
+	Check   portalCheckCmd   `cmd:"" help:"Show what join would tell of this machine, with remedies."`
+	Host    portalHostCmd    `cmd:"" help:"Register a team's machines, or list them."`
+	Judge   portalJudgeCmd   `cmd:"" help:"Final judging, rejudging, disqualifications, the results."`
 	Plan    portalPlanCmd    `cmd:"" help:"Show how many workers a contest needs."`
 	Sim     portalSimCmd     `cmd:"" help:"Simulate a whole contest in seconds."`
 }

@@ -88,6 +88,8 @@ type Enqueue struct {
 	Lane   queue.Lane `json:"lane,omitempty"` // for staff
 	// Key makes a repeated request one job, for 24 hours; "" for none.
 	Key string `json:"-"`
+	// Pin is the worker that should run it; "" for any. It is of the final judging.
+	Pin string `json:"-"`
 }
 
 // A Queue is the queue as a reader sees it.

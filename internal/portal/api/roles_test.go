@@ -65,21 +65,35 @@ func newServer(t *testing.T) *api.Server { return newServerOf(t, peopletest.New(
 // newServerOf is a server with those who take part.
 func newServerOf(t *testing.T, h *peopletest.Hall) *api.Server {
 	t.Helper()
+	return servers(t, h)()
+}
+
+// servers makes servers that have served nothing yet; the pages are read once.
+func servers(t *testing.T, h *peopletest.Hall) func() *api.Server {
+	t.Helper()
 	pages, errorPage, err := web.Pages()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := api.NewServer(api.Options{Portal: apitest.New(apitest.Frozen), Auth: door{everyone}, Workers: machines{}, People: h.People, Logins: h.Logins, Notices: h.Notices,
-		Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) }})
+	p := apitest.New(apitest.Frozen)
+	judge, err := web.JudgePages(p, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s
+	pages = slices.Concat(pages, judge, api.HostRoutes(p), api.JudgeRoutes(p))
+	return func() *api.Server {
+		s, err := api.NewServer(api.Options{Portal: apitest.New(apitest.Frozen), Auth: door{everyone}, Workers: machines{}, People: h.People, Logins: h.Logins, Notices: h.Notices,
+			Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
 }
 
 // request makes a request of a route as a caller: "" is a spectator, "machine" a worker's token.
 func request(ctx context.Context, r api.Route, caller string) *http.Request {
-	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
+	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{host}", "h1", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
 	req := httptest.NewRequestWithContext(ctx, r.Method, "http://127.0.0.1"+path, strings.NewReader("{}"))
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	switch caller {
@@ -108,14 +122,14 @@ func TestRoles(t *testing.T) {
 		api.Chief:   {"organiser"},
 		api.Machine: {"machine"},
 	}
-	calls, h := 0, peopletest.New(t, apitest.Frozen)
-	for _, r := range newServerOf(t, h).Routes() {
+	calls, fresh := 0, servers(t, peopletest.New(t, apitest.Frozen))
+	for _, r := range fresh().Routes() {
 		for _, caller := range []string{"", "member", "leader", "viewer", "support", "judge", "operator", "organiser", "machine"} {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			if strings.HasSuffix(r.Path, "/stream") {
 				cancel() // it ends at once
 			}
-			s := newServerOf(t, h) // limits count anew
+			s := fresh() // limits count anew
 			answer := httptest.NewRecorder()
 			s.Handler().ServeHTTP(answer, request(ctx, r, caller))
 			cancel()

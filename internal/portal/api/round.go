@@ -122,6 +122,16 @@ type Host struct {
 	Name    string `json:"name"`
 	Address string `json:"address"` // HOST:PORT or a URL's host
 	Proven  bool   `json:"proven"`
+	Team    string `json:"team,omitempty"`
+	Way     string `json:"way,omitempty"` // how it is proven: agent, path or staff
+	// Seen is the last sign of its agent, Reached the last time a worker reached it.
+	Seen    time.Time     `json:"seen,omitzero"`
+	Reached time.Time     `json:"reached,omitzero"`
+	Offset  time.Duration `json:"offset_ns,omitempty"` // of its clock
+	Boot    string        `json:"boot,omitempty"`
+	Problem string        `json:"problem,omitempty"`
+	Keys    []string      `json:"keys,omitempty"` // pinned SSH host keys, for staff
+	Facts   *HostFacts    `json:"facts,omitempty"`
 }
 
 // A Budget is what a team may still start.

@@ -41,7 +41,11 @@ type Assignment struct {
 	Seed    uint64          `json:"seed"`
 	Local   bool            `json:"local"`
 	Log     int             `json:"log"` // bytes of the log to keep
-
+	// Ports are those that a foreign benchmarker may reach on the targets, beside their own;
+	// none for all.
+	Ports []int `json:"ports,omitempty"`
+	// Check is asked of the target before the run; nil for none.
+	Check *HostCheck `json:"check,omitempty"`
 }
 
 // A Claimed names an attempt.
@@ -95,6 +99,8 @@ type Report struct {
 	Stderr   string              `json:"stderr,omitempty"`
 	Took     time.Duration       `json:"took_ns"` // of the slot
 	Error    string              `json:"error,omitempty"`
+	// Refused is why the target could not be loaded: nothing was run, and nothing is charged.
+	Refused string `json:"refused,omitempty"`
 }
 
 // A FinishAnswer says what became of a Finish: accepted, same (it was accepted before),

@@ -92,13 +92,13 @@ func newHall(t *testing.T) *hall {
 	l, err := h.core.Elect(ctx, slog.New(slog.DiscardHandler))
 	ok(err)
 	ok(l.Timers(ctx))
-	ok(h.core.Register(ctx, api.Register{Worker: "w", Name: "w", Kinds: []string{"command"}, Slots: 1, Boot: "1"}))
+	ok(h.core.Register(ctx, api.Register{Worker: "w", Name: "w", Kinds: []string{"confined"}, Slots: 1, Boot: "1"}))
 	for i := range 12 {
 		h.at = h.at.Add(36 * time.Minute) // the last ones are after the freeze
 		team := i % 3
 		_, err := h.core.Enqueue(ctx, "u", false, api.Enqueue{Round: "cup_final", Team: h.teams[team], Note: "note-of-a-team | <i>"})
 		ok(err)
-		ok(h.core.Waits(ctx, "w", []string{"command"}, 1))
+		ok(h.core.Waits(ctx, "w", []string{"confined"}, 1))
 		ok(l.Tick(ctx, false))
 		offer, err := h.take(t)
 		ok(err)
@@ -131,7 +131,7 @@ func newHall(t *testing.T) *hall {
 
 func (h *hall) take(t *testing.T) (*carry.Taken, error) {
 	t.Helper()
-	return h.carrier.Take(t.Context(), carry.Tasks, lead.TaskSubject("command"), time.Second)
+	return h.carrier.Take(t.Context(), carry.Tasks, lead.TaskSubject("confined"), time.Second)
 }
 
 func (h *hall) write(t *testing.T, form Form) fstest.MapFS {

@@ -10,14 +10,29 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
+	"github.com/iikanji/iikanji/internal/portal/contest"
+	"github.com/iikanji/iikanji/internal/portal/queue"
 	"github.com/iikanji/iikanji/internal/portal/store"
 )
 
 // Pool is the only pool of workers so far.
 const Pool = "main"
 
+// kindOf is the kind of problem of a round. A command of a contest that is not local is foreign:
+// only workers with a sandbox take it.
+func kindOf(r *Round) string {
+	kind := r.Problem().Kind()
+	if kind == "command" && !r.Contest.Local {
+		return "confined"
+	}
+	return kind
+}
+
 // TaskSubject is the subject of offers to workers of a pool that can run a kind of problem.
 func TaskSubject(kind string) string { return "iik.task." + Pool + "." + kind }
+
+// PinnedSubject is the subject of offers to one worker.
+func PinnedSubject(worker string) string { return "iik.task." + Pool + ".to." + Digest(worker)[:24] }
 
 // An offer is a message of TASKS.
 type offer struct {
@@ -48,11 +63,20 @@ func (c *Core) Claim(ctx context.Context, data []byte, worker string) (*api.Assi
 		if _, err := tx.Exec("INSERT INTO attempts (job, epoch, worker, began, ended, how) VALUES (?, ?, ?, ?, 0, '')", j.ID, j.Epoch, worker, c.Now()); err != nil {
 			return err
 		}
-		out, err = c.assignment(tx, j, handle)
-		return err
+		if out, err = c.assignment(tx, j, handle); !errors.Is(err, errHostGone) {
+			return err
+		}
+		j.Says, j.Charged = "not run, not charged: its host was removed", false
+		if err := j.close(tx, api.Cancelled, c.Now()); err != nil {
+			return err
+		}
+		return c.jobEvent(tx, j, 0)
 	})
 	return out, err
 }
+
+// errHostGone is a job whose host was removed or is no longer proven.
+var errHostGone = errors.New("the host of the job is gone")
 
 // assignment is what a worker needs to know of a job.
 func (c *Core) assignment(tx *store.Tx, j *job, handle string) (*api.Assignment, error) {
@@ -62,7 +86,7 @@ func (c *Core) assignment(tx *store.Tx, j *job, handle string) (*api.Assignment,
 	}
 	a := &api.Assignment{Job: j.ID, Epoch: j.Epoch, Attempt: int(j.Attempt), Handle: handle, Problem: *r.Problem(), Seed: c.seed(j.ID),
 		Local: r.Contest.Local, Log: r.Round.Show.Log}
-	if s := a.Problem.Seed; s != "per-job" {
+	if s := seedOf(&a.Problem, j.Lane); s != "" {
 		if a.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
 			return nil, fmt.Errorf("the seed of problem %s: %w", a.Problem.ID, err)
 		}
@@ -79,9 +103,34 @@ func (c *Core) assignment(tx *store.Tx, j *job, handle string) (*api.Assignment,
 		return nil
 	})
 	if err == nil && a.Target == "" {
-		err = fmt.Errorf("the host of job %s is gone", j.ID)
+		err = errHostGone
 	}
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	a.Ports = r.Contest.Targets.Ports
+	check, err := hostCheck(tx, j.Host, r.Contest.Local)
+	if err != nil {
+		return nil, err
+	}
+	// In the final judging a host that does not answer is a failed run, no refusal. Who made a
+	// team of a local contest vouches for its host, which may be no site at all.
+	if j.Lane != queue.Final && (check.Way != api.ByStaff || !r.Contest.Local) {
+		a.Check = check
+	}
+	return a, nil
+}
+
+// seedOf is the fixed seed of a problem in a lane; "" for one by job.
+func seedOf(p *contest.Problem, lane queue.Lane) string {
+	s := p.Seed
+	if lane == queue.Final {
+		s = p.FinalSeed
+	}
+	if s == "per-job" || s == "secret" { // both are made of the portal's secret and the job
+		return ""
+	}
+	return s
 }
 
 // A lease is the value of a key in the bucket of leases.
@@ -250,6 +299,8 @@ type waiting struct {
 	Kinds []string  `json:"kinds"`
 	Slots int       `json:"slots"` // that wait for a job
 	At    time.Time `json:"at"`
+
+	worker string
 }
 
 // Waits notes how many slots of a worker wait for a job. A quarantined worker waits for none.
@@ -264,7 +315,7 @@ func (c *Core) Waits(ctx context.Context, worker string, kinds []string, slots i
 	if quarantined {
 		slots = 0
 	}
-	value, err := json.Marshal(waiting{kinds, slots, c.Now()})
+	value, err := json.Marshal(waiting{Kinds: kinds, Slots: slots, At: c.Now()})
 	if err != nil {
 		return err
 	}

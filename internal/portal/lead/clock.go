@@ -165,7 +165,10 @@ func (c *Core) Move(ctx context.Context, who, round string, to contest.State) er
 		if err != nil {
 			return err
 		}
-		f := contest.Facts{Now: c.Now(), Verdicts: true}
+		f := contest.Facts{Now: c.Now()}
+		if f.Verdicts, err = decided(tx, r); err != nil {
+			return err
+		}
 		if err := tx.Row("SELECT COUNT(*) FROM open_jobs WHERE round = ?", []any{round}, &f.OpenJobs); err != nil {
 			return err
 		}
@@ -176,6 +179,19 @@ func (c *Core) Move(ctx context.Context, who, round string, to contest.State) er
 	})
 	c.Wake()
 	return err
+}
+
+// decided reports whether each team of the final judging has a verdict.
+func decided(tx *store.Tx, r *Round) (bool, error) {
+	if r.Round.Final.Runs == 0 {
+		return true, nil
+	}
+	planned, kept := 0, 0
+	if err := tx.Row("SELECT COUNT(*) FROM final_teams WHERE round = ?", []any{r.ID}, &planned); err != nil {
+		return false, err
+	}
+	err := tx.Row("SELECT COUNT(*) FROM verdicts WHERE round = ?", []any{r.ID}, &kept)
+	return planned > 0 && kept == planned, err
 }
 
 // move writes a transition with its event.

@@ -60,7 +60,7 @@ func (c *Core) enqueue(tx *store.Tx, who string, staff bool, e api.Enqueue) (*jo
 		return nil, err
 	}
 	now := c.Now()
-	j := &job{ID: c.newID(), Round: e.Round, Team: e.Team, State: api.Queued, Charged: true, Enqueued: now, Note: e.Note, Revision: e.Commit, Account: who}
+	j := &job{ID: c.newID(), Round: e.Round, Team: e.Team, State: api.Queued, Charged: true, Enqueued: now, Note: e.Note, Revision: e.Commit, Account: who, Pin: e.Pin}
 	j.Lane = cmp.Or(e.Lane, queue.Live)
 	if r.Round.Kind == contest.Open && e.Lane == "" {
 		j.Lane = queue.Practice
@@ -121,10 +121,10 @@ func mayRun(r *Round, team string, now time.Time) error {
 	return nil
 }
 
-// hostOf is the host of a job: the named one of the team, else its first; it has to be proven.
+// hostOf is the host of a job: the named one of the team, else its first that is proven.
 func hostOf(tx *store.Tx, team, host string) (string, error) {
 	id, proven := "", false
-	err := tx.Row("SELECT id, proven FROM hosts WHERE team = ? AND (id = ? OR ? = '') ORDER BY id LIMIT 1", []any{team, host, host}, &id, &proven)
+	err := tx.Row("SELECT id, proven FROM hosts WHERE team = ? AND (id = ? OR ? = '') ORDER BY CASE WHEN proven > 0 THEN 0 ELSE 1 END, id LIMIT 1", []any{team, host, host}, &id, &proven)
 	switch {
 	case errors.Is(err, store.ErrNone):
 		return "", refused("no-host", "the team has no such host")

@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
+	"github.com/iikanji/iikanji/internal/portal/queue"
 	"github.com/iikanji/iikanji/internal/portal/store"
 	"github.com/iikanji/iikanji/internal/show/plain"
 )
@@ -96,6 +97,12 @@ func (c *Core) accept(tx *store.Tx, j *job, r api.Report, digest, body string) e
 		used = 0
 	}
 	switch {
+	case r.Refused != "" && !j.Stopping:
+		j.Says, j.Charged = cleaned("not run, not charged: "+r.Refused, 380), false
+		if err := j.close(tx, api.Cancelled, now); err != nil {
+			return err
+		}
+		return c.jobEvent(tx, j, 0)
 	case j.Stopping || r.Outcome == iikanji.Interrupted:
 		if !j.Stopping { // the worker was drained: the job runs elsewhere
 			j.Says = "the worker was stopped; not charged"
@@ -108,7 +115,7 @@ func (c *Core) accept(tx *store.Tx, j *job, r api.Report, digest, body string) e
 			used = 0
 		}
 		return c.jobEvent(tx, j, used)
-	case r.Outcome == iikanji.Void && j.Voids < maxVoids:
+	case r.Outcome == iikanji.Void && j.Voids < maxVoids && j.Lane != queue.Final: // there the judges repeat it
 		j.Voids++
 		j.Says = "the measurement was void: " + strings.Join(r.Reasons, "; ") + "; it runs again, not charged"
 		j.Says = cleaned(j.Says, 380)
@@ -215,6 +222,7 @@ func clean(r api.Report) api.Report {
 	r.Points, r.Steps = r.Points[:min(len(r.Points), 200)], r.Steps[:min(len(r.Steps), 200)]
 	r.Growth = r.Growth[:min(len(r.Growth), 3600)]
 	r.Log, r.Stderr, r.Error = lines(r.Log), lines(r.Stderr), cleaned(r.Error, 300)
+	r.Refused = cleaned(r.Refused, 300)
 	if r.Outcome != iikanji.Passed {
 		r.Score = 0
 	}

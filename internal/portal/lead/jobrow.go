@@ -18,15 +18,16 @@ type job struct {
 	Again, Stopping, Charged                            bool
 	Enqueued, Offered, Sent, Claimed, Started, Ended    time.Time
 	Worker, Handle, Host, Note, Revision, Account, Says string
+	Pin                                                 string // the worker that should run it; "" for any
 }
 
-const jobColumns = "id, round, team, number, lane, state, attempt, epoch, lost, voids, place, again, stopping, charged, enqueued, offered, sent, claimed, started, ended, worker, handle, host, note, revision, account, says"
+const jobColumns = "id, round, team, number, lane, state, attempt, epoch, lost, voids, place, again, stopping, charged, enqueued, offered, sent, claimed, started, ended, worker, handle, host, note, revision, account, says, pin"
 
 // scanJob reads a row of jobColumns.
 func scanJob(scan func(...any) error) (*job, error) {
 	j, lane, state := &job{}, "", ""
 	err := scan(&j.ID, &j.Round, &j.Team, &j.Number, &lane, &state, &j.Attempt, &j.Epoch, &j.Lost, &j.Voids, &j.Place, &j.Again, &j.Stopping, &j.Charged,
-		&j.Enqueued, &j.Offered, &j.Sent, &j.Claimed, &j.Started, &j.Ended, &j.Worker, &j.Handle, &j.Host, &j.Note, &j.Revision, &j.Account, &j.Says)
+		&j.Enqueued, &j.Offered, &j.Sent, &j.Claimed, &j.Started, &j.Ended, &j.Worker, &j.Handle, &j.Host, &j.Note, &j.Revision, &j.Account, &j.Says, &j.Pin)
 	j.Lane, j.State = queue.Lane(lane), api.JobState(state)
 	return j, err
 }
@@ -55,17 +56,17 @@ func readJobs(tx *store.Tx, where string, args ...any) (out []*job, err error) {
 
 // insert writes a new job.
 func (j *job) insert(tx *store.Tx) error {
-	_, err := tx.Exec("INSERT INTO jobs ("+jobColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	_, err := tx.Exec("INSERT INTO jobs ("+jobColumns+") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		j.ID, j.Round, j.Team, j.Number, string(j.Lane), string(j.State), j.Attempt, j.Epoch, j.Lost, j.Voids, j.Place, j.Again, j.Stopping, j.Charged,
-		j.Enqueued, j.Offered, j.Sent, j.Claimed, j.Started, j.Ended, j.Worker, j.Handle, j.Host, j.Note, j.Revision, j.Account, j.Says)
+		j.Enqueued, j.Offered, j.Sent, j.Claimed, j.Started, j.Ended, j.Worker, j.Handle, j.Host, j.Note, j.Revision, j.Account, j.Says, j.Pin)
 	return err
 }
 
 // swap writes what changes in a job's life, if its state and epoch are those that were read.
 // It reports whether they were.
 func (j *job) swap(tx *store.Tx, state api.JobState, epoch int64) (bool, error) {
-	n, err := tx.Exec("UPDATE jobs SET state = ?, attempt = ?, epoch = ?, lost = ?, voids = ?, again = ?, stopping = ?, charged = ?, offered = ?, sent = ?, claimed = ?, started = ?, ended = ?, worker = ?, handle = ?, says = ? WHERE id = ? AND state = ? AND epoch = ?",
-		string(j.State), j.Attempt, j.Epoch, j.Lost, j.Voids, j.Again, j.Stopping, j.Charged, j.Offered, j.Sent, j.Claimed, j.Started, j.Ended, j.Worker, j.Handle, j.Says, j.ID, string(state), epoch)
+	n, err := tx.Exec("UPDATE jobs SET state = ?, attempt = ?, epoch = ?, lost = ?, voids = ?, again = ?, stopping = ?, charged = ?, offered = ?, sent = ?, claimed = ?, started = ?, ended = ?, worker = ?, handle = ?, says = ?, pin = ? WHERE id = ? AND state = ? AND epoch = ?",
+		string(j.State), j.Attempt, j.Epoch, j.Lost, j.Voids, j.Again, j.Stopping, j.Charged, j.Offered, j.Sent, j.Claimed, j.Started, j.Ended, j.Worker, j.Handle, j.Says, j.Pin, j.ID, string(state), epoch)
 	return n == 1, err
 }
 

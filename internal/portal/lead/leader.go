@@ -138,8 +138,8 @@ func (c *Core) slots(ctx context.Context) ([]waiting, error) {
 		return nil, err
 	}
 	var out []waiting
-	for _, value := range values {
-		var w waiting
+	for id, value := range values {
+		w := waiting{worker: id}
 		if err := json.Unmarshal(value, &w); err == nil && w.Slots > 0 {
 			out = append(out, w)
 		}

@@ -32,7 +32,7 @@ func (c *Core) waiting(tx *store.Tx, kinds map[string]string) (*queue.State, map
 		if r.Round.Queue.Order == "fair" {
 			s.FIFO = false
 		}
-		kinds[j.Round] = r.Problem().Kind()
+		kinds[j.Round] = kindOf(r)
 		jobs[j.ID] = j
 		s.Waiting = append(s.Waiting, queue.Job{ID: j.ID, Team: j.Team, Lane: j.Lane, Enqueued: j.Enqueued, Number: j.Place, Again: j.Again})
 	}

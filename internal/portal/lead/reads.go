@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/queue"
@@ -125,13 +124,11 @@ func (c *Core) Team(ctx context.Context, round, team string) (*TeamInfo, error) 
 		if err := tx.Row("SELECT division FROM teams WHERE id = ?", []any{team}, &t.Division); err != nil {
 			return notFound(err)
 		}
-		err = tx.Each("SELECT id, name, url, proven FROM hosts WHERE team = ? ORDER BY id", []any{team}, func(scan func(...any) error) error {
-			h, proven := api.Host{}, time.Time{}
-			err := scan(&h.ID, &h.Name, &h.Address, &proven)
-			h.Proven = !proven.IsZero()
-			t.Hosts = append(t.Hosts, h)
+		contestID := ""
+		if err := tx.Row("SELECT contest FROM teams WHERE id = ?", []any{team}, &contestID); err != nil {
 			return err
-		})
+		}
+		t.Hosts, err = hostRows(tx, contestID, team, c.Now())
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,7 @@ func (l *Leader) Scan(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			kinds[j.Round], limits[j.Round] = r.Problem().Kind(), r.Problem().Timeout
+			kinds[j.Round], limits[j.Round] = kindOf(r), r.Problem().Timeout
 		}
 		return nil
 	})
@@ -47,12 +47,19 @@ func (l *Leader) Scan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now := l.Now()
+	slots, err := l.slots(ctx)
+	if err != nil {
+		return err
+	}
+	now, workers := l.Now(), map[string]bool{}
+	for _, w := range slots {
+		workers[w.worker] = true
+	}
 	for _, j := range jobs {
 		_, alive := leases[j.ID]
 		switch {
 		case j.State == api.Offered:
-			err = l.scanOffer(ctx, j, now, kinds[j.Round])
+			err = l.scanOffer(ctx, j, now, kinds[j.Round], workers)
 		case now.Sub(j.Started) > limits[j.Round]+l.span(overdue):
 			err = l.judge(ctx, j, "it took longer than its time-out")
 		case !alive && now.Sub(l.since) > l.span(grace) && now.Sub(j.Started) > l.span(carry.LeaseTTL):
@@ -82,7 +89,7 @@ func (l *Leader) judge(ctx context.Context, j *job, why string) error {
 }
 
 // scanOffer sends an offer again, gives it to another slot, or takes it back.
-func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind string) error {
+func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind string, alive map[string]bool) error {
 	claimed := j.Worker != ""
 	switch {
 	case now.Sub(j.Offered) >= l.span(backAfter), claimed && now.Sub(j.Claimed) >= l.span(unconfirmed):
@@ -109,7 +116,7 @@ func (l *Leader) scanOffer(ctx context.Context, j *job, now time.Time, kind stri
 		if err != nil {
 			return err
 		}
-		return l.publish(ctx, j.ID, j.Epoch, 1+int64(now.Sub(j.Offered)/l.span(againAfter)), kind)
+		return l.publish(ctx, j.ID, j.Epoch, 1+int64(now.Sub(j.Offered)/l.span(againAfter)), subjectOf(kind, l.pinOf(j, alive)))
 	}
 	return nil
 }

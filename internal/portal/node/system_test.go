@@ -62,7 +62,7 @@ func portalProcess(args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := api.NewServer(api.Options{Portal: n, Auth: core, Workers: n, Log: log})
+	server, err := api.NewServer(api.Options{Portal: n, Auth: core, Workers: n, Pages: append(api.HostRoutes(n), api.JudgeRoutes(n)...), Log: log})
 	if err != nil {
 		return err
 	}

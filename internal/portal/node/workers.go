@@ -44,8 +44,9 @@ func (n *Node) Next(ctx context.Context, r api.Next) (*api.Assignment, error) {
 	defer stop()
 	offers := make(chan *carry.Taken)
 	for _, kind := range r.Kinds {
-		go n.take(ctx, kind, offers)
+		go n.take(ctx, lead.TaskSubject(kind), offers)
 	}
+	go n.take(ctx, lead.PinnedSubject(r.Worker), offers)
 	again := time.NewTicker(waitAgain)
 	defer again.Stop()
 	for {
@@ -71,10 +72,10 @@ func (n *Node) Next(ctx context.Context, r api.Next) (*api.Assignment, error) {
 	}
 }
 
-// take takes offers of a kind until ctx ends.
-func (n *Node) take(ctx context.Context, kind string, offers chan<- *carry.Taken) {
+// take takes offers of a subject until ctx ends.
+func (n *Node) take(ctx context.Context, subject string, offers chan<- *carry.Taken) {
 	for ctx.Err() == nil {
-		t, err := n.carry.Take(ctx, carry.Tasks, lead.TaskSubject(kind), longPoll)
+		t, err := n.carry.Take(ctx, carry.Tasks, subject, longPoll)
 		if err != nil {
 			n.log.Warn("taking an offer", "error", err)
 			select {

@@ -97,7 +97,7 @@ func (s *State) Order() []Pick {
 		switch {
 		case j.Again:
 			picks[i].Why = WhyAgain
-		case s.FIFO:
+		case s.FIFO, j.Lane == Final: // the plan of the final judging has its order
 		case s.Now.Sub(j.Enqueued) >= long:
 			picks[i].Why = WhyLong
 		default:

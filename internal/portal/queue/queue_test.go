@@ -36,7 +36,7 @@ func TestOrder(t *testing.T) {
 		{ID: "f", Team: "y", Lane: Practice, Enqueued: ago(time.Hour)},
 		{ID: "g", Team: "z", Lane: Final, Enqueued: ago(time.Second)},
 	}}
-	if got, want := fmt.Sprint(ids(s.Order())), "[g:least e:again d:long c:least b:least a:least f:long]"; got != want {
+	if got, want := fmt.Sprint(ids(s.Order())), "[g:first e:again d:long c:least b:least a:least f:long]"; got != want {
 		t.Errorf("order %s, want %s", got, want)
 	}
 	s.FIFO = true

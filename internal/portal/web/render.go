@@ -25,7 +25,7 @@ type site struct {
 }
 
 // pageNames are the templates besides the layout.
-var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error", "contest", "join", "invitation", "desk", "me"}
+var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error", "contest", "join", "invitation", "desk", "me", "hosts", "final"}
 
 // newSite reads the templates and the words. An error is a mistake of the program.
 func newSite() (*site, error) {
@@ -72,6 +72,9 @@ type page struct {
 	Queue         *api.Queue
 	Messages      []api.Message
 	Workers       []api.Worker
+	Hosts         []api.Host
+	Made          *api.MadeHost // a machine that was registered just now
+	Final         *api.FinalState
 	Chart         template.HTML
 	Before        *api.Job // the team's run before the one that is shown
 	Best          *api.Job

@@ -49,8 +49,12 @@ func serve(t *testing.T, now time.Time) *httptest.Server {
 		t.Fatal(err)
 	}
 	p, h := apitest.New(now), peopletest.New(t, apitest.Start)
+	judge, err := JudgePages(p, p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	auth := roleAuth{map[string]api.Who{"leads": h.Who(t, h.Leads), "person": h.Who(t, h.Account)}}
-	s, err := api.NewServer(api.Options{Portal: p, Auth: auth, People: h.People, Logins: h.Logins, Notices: h.Notices, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: p.Now})
+	s, err := api.NewServer(api.Options{Portal: p, Auth: auth, People: h.People, Logins: h.Logins, Notices: h.Notices, Pages: append(pages, judge...), Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: p.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +101,7 @@ func jobOf(t *testing.T, server *httptest.Server) string {
 func views(t *testing.T, server *httptest.Server) [][2]string {
 	round := "/r/" + apitest.Round
 	return [][2]string{{"", "/"}, {"", "/login"}, {"", "/login?token=x"}, {"", round}, {"member", round}, {"", round + "?division=student"}, {"", "/tv/" + apitest.Round},
-		{"", round + "/teams/t04"}, {"member", round + "/team"}, {"member", jobOf(t, server)}, {"member", round + "/questions"}, {"", round + "/questions"},
+		{"", round + "/teams/t04"}, {"member", round + "/team"}, {"member", jobOf(t, server)}, {"member", round + "/questions"}, {"", round + "/questions"}, {"member", round + "/hosts"}, {"judge", "/staff/" + apitest.Round + "/hosts"}, {"judge", "/staff/" + apitest.Round + "/final"},
 		{"judge", "/staff/" + apitest.Round}, {"organiser", "/staff/" + apitest.Round}, {"", "/r/none"},
 		{"", "/contests/cup"}, {"", "/contests/cup/join"}, {"person", "/contests/cup/join"}, {"leads", "/contests/cup/join"}, {"organiser", "/desk/cup"}, {"judge", "/desk/cup"},
 		{"", "/login?next=/me"}, {"person", "/me?authenticator=1"}, {"judge", "/me"}}

@@ -33,7 +33,9 @@ func (w *Worker) attempt(ctx context.Context, a *api.Assignment) {
 	}
 	began := time.Now()
 	report := api.Report{Outcome: iikanji.Interrupted, Reasons: []string{"stopped before its begin"}}
-	if answer.Do == api.Continue {
+	if refused := w.refuse(ctx, a); answer.Do == api.Continue && refused != "" {
+		report = api.Report{Outcome: iikanji.Interrupted, Refused: refused}
+	} else if answer.Do == api.Continue {
 		var err error
 		if report, err = w.run(ctx, a, claimed); err != nil {
 			log.Warn("the job could not be run", "error", err)
@@ -69,6 +71,9 @@ func (w *Worker) run(ctx context.Context, a *api.Assignment, claimed api.Claimed
 		return api.Report{}, err
 	}
 	s.Dir, s.Silent, s.Soft, s.Hard = dir, w.interval(silentStop), a.Problem.Timeout, a.Problem.Timeout+10*time.Second
+	if err := w.confine(a, &s); err != nil {
+		return api.Report{}, err
+	}
 	held, err := hold(w.o.Program, w.lock, s, a.Log)
 	if err != nil {
 		return api.Report{}, err

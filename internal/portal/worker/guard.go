@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/portal/sandbox"
 )
 
 // guardName is argv[0] of this binary when it is a guard.
@@ -30,6 +31,8 @@ type spec struct {
 	Soft   time.Duration // SIGTERM after it, then SIGKILL after Hard
 	Hard   time.Duration
 	Report bool // the child has descriptor 3 for its report
+	// Confine are the rules of the sandbox of a foreign benchmarker; nil runs it without one.
+	Confine *sandbox.Rules `json:",omitempty"`
 }
 
 // A verdict is what a guard writes at the end.
@@ -56,8 +59,9 @@ const (
 )
 
 // MaybeGuard turns the process into a guard if it was executed as one, and then does not
-// return. It has to be called at the begin of main.
+// return, or into a program of a sandbox. It has to be called at the begin of main.
 func MaybeGuard() {
+	sandbox.MaybeEnter()
 	if len(os.Args) < 1 || os.Args[0] != guardName {
 		return
 	}
@@ -99,13 +103,12 @@ func guard(in io.Reader, report *os.File) verdict {
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return verdict{Exit: -1, Error: "becoming the reaper: " + err.Error()}
 	}
-	cmd := exec.Command(s.Path, s.Args...)
-	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, os.Stdout, os.Stderr
-	if s.Report {
-		cmd.ExtraFiles = []*os.File{report} // descriptor 3 of the child
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	// A benchmarker must not write a verdict. The lock stays with it: a worker that starts again
+	// waits for what a killed guard left.
+	unix.CloseOnExec(verdictFD)
+	unix.CloseOnExec(reportFD)
+	c, err := start(s, report)
+	if err != nil {
 		return verdict{Exit: -1, Error: "starting the benchmarker: " + err.Error()}
 	}
 	if err := report.Close(); err != nil { // the child's end is the end of the report
@@ -114,14 +117,54 @@ func guard(in io.Reader, report *os.File) verdict {
 	signs := make(chan string, 16)
 	go readSigns(lines, signs)
 	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	why := watchChild(s, cmd.Process.Pid, signs, ended)
-	endFamily(cmd.Process.Pid)
-	v := verdict{Exit: cmd.ProcessState.ExitCode(), Why: why}
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+	go func() { ended <- c.cmd.Wait() }()
+	why := watchChild(s, c, signs, ended)
+	v := verdict{Why: why}
+	if c.box != nil {
+		if err := c.box.End(); err != nil {
+			v.Error = err.Error()
+		}
+	}
+	endFamily(c.cmd.Process.Pid)
+	v.Exit = c.cmd.ProcessState.ExitCode()
+	if status, ok := c.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		v.Signal = int(status.Signal())
 	}
 	return v
+}
+
+// A child is the benchmarker's first process.
+type child struct {
+	cmd *exec.Cmd
+	box *sandbox.Box // nil without a sandbox
+}
+
+// start starts the benchmarker of a spec.
+func start(s spec, report *os.File) (*child, error) {
+	if s.Confine != nil {
+		p := sandbox.Program{Path: s.Path, Args: s.Args, Env: s.Env, Stdout: os.Stdout, Stderr: os.Stderr}
+		if s.Report {
+			p.Report = report
+		}
+		box, err := sandbox.Start(*s.Confine, p)
+		if err != nil {
+			return nil, err
+		}
+		return &child{box.Cmd, box}, nil
+	}
+	cmd := exec.Command(s.Path, s.Args...)
+	cmd.Env, cmd.Dir, cmd.Stdout, cmd.Stderr = s.Env, s.Dir, os.Stdout, os.Stderr
+	if s.Report {
+		cmd.ExtraFiles = []*os.File{report} // descriptor 3 of the child
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return &child{cmd, nil}, cmd.Start()
+}
+
+// kill kills the child and its group.
+func (c *child) kill() {
+	_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGKILL) // they may have ended
+	_ = c.cmd.Process.Kill()                              // it may have left its group
 }
 
 // readSigns sends the lines of the worker; the channel is closed when the worker is gone.
@@ -140,7 +183,7 @@ func readSigns(lines *bufio.Reader, signs chan<- string) {
 const tick = 200 * time.Millisecond
 
 // watchChild waits for the child's end, and returns why it ended it; "" if it did not.
-func watchChild(s spec, pid int, signs <-chan string, ended chan error) (why string) {
+func watchChild(s spec, c *child, signs <-chan string, ended chan error) (why string) {
 	began, heard, seen := bootTime(), bootTime(), bootTime()
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
@@ -151,11 +194,11 @@ func watchChild(s spec, pid int, signs <-chan string, ended chan error) (why str
 		}
 		if gentle && !terminated {
 			terminated = true
-			_ = syscall.Kill(-pid, syscall.SIGTERM) // it may have ended by itself
-			time.AfterFunc(2*time.Second, func() { _ = syscall.Kill(-pid, syscall.SIGKILL) })
+			_ = syscall.Kill(-c.cmd.Process.Pid, syscall.SIGTERM) // it may have ended by itself
+			time.AfterFunc(2*time.Second, c.kill)
 			return
 		}
-		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		c.kill()
 	}
 	for {
 		select {

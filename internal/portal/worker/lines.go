@@ -18,6 +18,7 @@ type reportLine struct {
 	Message  string          `json:"message"`
 	End      bool            `json:"end"`
 	Pass     bool            `json:"pass"`
+	Void     bool            `json:"void"` // the measurement was the limit: it says nothing of the site
 	Raw      float64         `json:"raw"`
 	Deducted float64         `json:"deducted"`
 	Reasons  []string        `json:"reasons"`
@@ -45,6 +46,9 @@ func readLines(text []byte) (r api.Report, any bool, err error) {
 		r.Outcome = iikanji.Failed
 		if l.Pass && !math.IsInf(l.Score, 0) {
 			r.Outcome, r.Score = iikanji.Passed, l.Score
+		}
+		if l.Void {
+			r.Outcome, r.Score = iikanji.Void, 0
 		}
 		r.Raw, r.Deducted, r.Reasons, r.Faults = l.Raw, l.Deducted, l.Reasons, l.Faults
 	}

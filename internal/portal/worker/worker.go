@@ -29,12 +29,15 @@ type Options struct {
 	Program string // iikanji itself: benchmarker of arenas, and guard
 	Version string
 	Log     *slog.Logger
+	// Unconfined runs foreign benchmarkers without a sandbox.
+	Unconfined bool
+	// Read are files and folders that foreign benchmarkers may read.
+	Read []string
+	// Memory is what a foreign benchmarker may use, in bytes; 0 for 2 GiB.
+	Memory int64
 	// Faster divides the intervals of heartbeats: for tests.
 	Faster int
 }
-
-// Kinds are the kinds of problems that a worker runs.
-var Kinds = []string{"arena", "command"}
 
 const (
 	beatEvery  = 5 * time.Second
@@ -53,6 +56,8 @@ type Worker struct {
 	client *client
 	spool  *spool
 	lock   *os.File // of the folder, held by this process and by its guards
+	// missing is what this machine lacks for a sandbox; "" for nothing.
+	missing string
 }
 
 // New opens a worker's folder.
@@ -100,11 +105,13 @@ func (w *Worker) Run(ctx, hurry context.Context) error {
 		return err
 	}
 	defer w.lock.Close()
+	w.prepare()
 	if err := w.register(ctx); err != nil {
 		return err
 	}
 	var all sync.WaitGroup
 	all.Go(func() { w.deliverSpooled(ctx) })
+	all.Go(func() { w.checkHosts(ctx) })
 	for slot := range w.o.Slots {
 		all.Go(func() { w.slot(ctx, hurry, slot) })
 	}
@@ -133,7 +140,7 @@ func (w *Worker) hold(ctx context.Context) (err error) {
 // register tells the portal what this worker is, until it answers.
 func (w *Worker) register(ctx context.Context) error {
 	for {
-		_, err := w.client.call(ctx, "register", beatLimit, api.Register{Worker: w.id, Name: w.o.Name, Kinds: Kinds, Slots: w.o.Slots, Boot: w.boot, Version: w.o.Version}, &struct{}{})
+		_, err := w.client.call(ctx, "register", beatLimit, api.Register{Worker: w.id, Name: w.o.Name, Kinds: w.kinds(), Slots: w.o.Slots, Boot: w.boot, Version: w.o.Version}, &struct{}{})
 		var status *StatusError
 		if err == nil {
 			w.o.Log.Info("registered", "worker", w.id, "slots", w.o.Slots)
@@ -162,7 +169,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (w *Worker) slot(ctx, hurry context.Context, slot int) {
 	for ctx.Err() == nil {
 		var a api.Assignment
-		found, err := w.client.call(ctx, "next", nextLimit, api.Next{Worker: w.id, Kinds: Kinds, Slot: slot}, &a)
+		found, err := w.client.call(ctx, "next", nextLimit, api.Next{Worker: w.id, Kinds: w.kinds(), Slot: slot}, &a)
 		switch {
 		case ctx.Err() != nil:
 			return

@@ -1,0 +1,442 @@
+package node_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/portal/board"
+	"github.com/iikanji/iikanji/internal/portal/contest"
+	"github.com/iikanji/iikanji/internal/portal/final"
+	"github.com/iikanji/iikanji/internal/portal/hosts"
+	"github.com/iikanji/iikanji/internal/portal/lead"
+)
+
+// Roles of processes of the final judging.
+const (
+	hostRole       = "portal-host" // FOLDER PORTAL SITE
+	finalBenchRole = "portal-final-bench"
+	persistRole    = "portal-persist"
+)
+
+// hostProcess is a machine of a team: its site, whose loads are counted in a file, and its agent.
+// The folder has the boot id, the token, what the site scores, and how the machine behaves.
+func hostProcess(args []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	dir := args[0]
+	read := func(name string) string {
+		text, _ := os.ReadFile(filepath.Join(dir, name)) // none is ""
+		return strings.TrimSpace(string(text))
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/load", func(w http.ResponseWriter, _ *http.Request) {
+		n, _ := strconv.Atoi(read("data")) // none is 0
+		if err := os.WriteFile(filepath.Join(dir, "data"), []byte(strconv.Itoa(n+1)), 0o600); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, read("score"))
+	})
+	mux.HandleFunc("/data", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, read("data")) })
+	l, err := net.Listen("tcp", args[2])
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: mux}
+	context.AfterFunc(ctx, func() { server.Close() })
+	go func() { _ = server.Serve(l) }() // it ends with the process
+	if read("behaves") == "flaps" && read("booted") != "" {
+		go func() { // another boot, again and again
+			for i := 0; ctx.Err() == nil; i++ {
+				_ = os.WriteFile(filepath.Join(dir, "boot"), fmt.Appendf(nil, "flap-%d", i), 0o600) // the next one follows
+				time.Sleep(50 * time.Millisecond)
+			}
+		}()
+	}
+	agent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	a := &hosts.Agent{Portal: args[1], Token: read("token"), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Every: 200 * time.Millisecond, BootFile: filepath.Join(dir, "boot"), SSHDir: dir}
+	return a.Run(ctx, agent)
+}
+
+// finalBench loads a site once. Its score is the site's, halved on the slow worker; the first run of
+// the folder's void file is void.
+func finalBench(args []string) error {
+	target := os.Getenv("IIKANJI_TARGET")
+	u, err := url.Parse(target)
+	if err != nil {
+		return err
+	}
+	report := os.NewFile(3, "report")
+	if os.Remove(filepath.Join(args[0], "void-"+u.Port())) == nil {
+		_, err = fmt.Fprintln(report, `{"end":true,"void":true,"reasons":["the generator was the limit"]}`)
+		return err
+	}
+	res, err := http.Get(target + "/load")
+	if err != nil {
+		_, err = fmt.Fprintln(report, `{"end":true,"pass":false,"reasons":["no answer"]}`)
+		return err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	score, err := strconv.ParseFloat(string(text), 64)
+	if err != nil {
+		return err
+	}
+	if strings.Contains(os.Getenv("PATH"), "slow-worker") {
+		score /= 2
+	}
+	_, err = fmt.Fprintf(report, "{\"end\":true,\"pass\":true,\"score\":%g}\n", score)
+	return err
+}
+
+// persistProcess reads what the loads have written, and compares it after the reboot.
+func persistProcess([]string) error {
+	res, err := http.Get(os.Getenv("IIKANJI_TARGETS") + "/data")
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	now, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if os.Getenv("IIKANJI_PHASE") == "before" {
+		_, err = os.Stdout.Write(now)
+		return err
+	}
+	before, err := io.ReadAll(os.Stdin)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(bytes.TrimSpace(before), bytes.TrimSpace(now)) {
+		return fmt.Errorf("%q runs are kept of %q", now, before)
+	}
+	return nil
+}
+
+const finalContest = `name = "Final"
+local = true
+[[rounds]]
+id = "day"
+start = %s
+hours = 8
+problem = "p"
+[rounds.final]
+reboot = true
+back_in = "9s"
+runs = 3
+pass = 2
+counts = "median"
+void_retries = 2
+[problem.p]
+command = ["%s", "` + finalBenchRole + `", "%s"]
+report = "lines"
+load = "1s"
+timeout = "30s"
+`
+
+const finalRound = "final_day"
+
+// A judged is the portal for a driver.
+type judged struct{ *system }
+
+func (j judged) Final(ctx context.Context) (*api.FinalState, error) {
+	return j.core.Final(ctx, finalRound)
+}
+func (j judged) Step(ctx context.Context, s api.FinalStep) error {
+	return j.core.FinalStep(ctx, "judge", finalRound, s)
+}
+func (j judged) Run(ctx context.Context, team string, block int) (*api.Job, error) {
+	return j.core.FinalRun(ctx, "judge", finalRound, team, block)
+}
+func (j judged) Hosts(ctx context.Context) ([]api.Host, error) {
+	return j.core.Hosts(ctx, finalRound, "")
+}
+func (j judged) Decide(ctx context.Context) (*api.FinalState, error) {
+	return j.core.Decide(ctx, "judge", finalRound)
+}
+
+// A machine is a host of a team, as a process.
+type machine struct{ name, dir, site, team string }
+
+// newMachine registers the host of a new team and starts it.
+func (s *system) newMachine(name, behaves string, score int) *machine {
+	s.t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	m := &machine{name: name, dir: filepath.Join(s.dir, name), site: l.Addr().String()}
+	l.Close()
+	if err := os.Mkdir(m.dir, 0o700); err != nil {
+		s.t.Fatal(err)
+	}
+	if m.team, err = s.core.AddTeam(s.t.Context(), lead.NewTeam{Contest: "final", Name: name}); err != nil {
+		s.t.Fatal(err)
+	}
+	made, err := s.core.RegisterHost(s.t.Context(), "u", finalRound, api.NewHost{Team: m.team, Name: "s1", Address: "http://" + m.site})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for file, text := range map[string]string{"token": made.Token, "boot": "first-" + name, "score": strconv.Itoa(score), "behaves": behaves, "data": "0", "ssh_host_test_key.pub": "ssh-ed25519 AAAA" + name} {
+		if err := os.WriteFile(filepath.Join(m.dir, file), []byte(text), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.start(name, hostRole, m.dir, "http://"+s.address, m.site)
+	return m
+}
+
+// reboot ends the process of a machine and starts it again, as it behaves.
+func (s *system) reboot(m *machine, behaves string, n int) error {
+	s.kill(m.name, syscall.SIGKILL)
+	if behaves == "never" {
+		return nil
+	}
+	if behaves == "loses" {
+		if err := os.WriteFile(filepath.Join(m.dir, "data"), nil, 0o600); err != nil {
+			return err
+		}
+	}
+	for file, text := range map[string]string{"boot": fmt.Sprintf("boot-%d-%s", n, m.name), "booted": "yes"} {
+		if err := os.WriteFile(filepath.Join(m.dir, file), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	s.start(m.name, hostRole, m.dir, "http://"+s.address, m.site)
+	return nil
+}
+
+// until waits for a condition.
+func (s *system) until(what string, done func() bool) {
+	s.t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			s.logs()
+			s.t.Fatalf("not within two minutes: %s", what)
+		}
+	}
+}
+
+// TestFinal judges six teams whose hosts are processes: two are well, one of which has a void
+// run, and one fails its runs; one never comes back from the reboot, one loses what the runs wrote,
+// one reboots again and again. One worker is slow: it decides nothing.
+func TestFinal(t *testing.T) {
+	tier.Slow(t)
+	s := newSystem(t, 0, 0)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Appendf(nil, finalContest, time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), program, s.dir)
+	if _, err := s.core.AddContest(t.Context(), text, "final.toml"); err != nil {
+		t.Fatal(err)
+	}
+	behaviour := map[string]string{"well": "", "void": "", "failing": "", "gone": "never", "forgets": "loses", "flapping": "flaps"}
+	machines := map[string]*machine{}
+	for i, name := range []string{"well", "void", "failing", "gone", "forgets", "flapping"} {
+		machines[name] = s.newMachine(name, behaviour[name], 100<<(2*i)) // a slow run changes no rank
+		s.teams = append(s.teams, machines[name].team)
+	}
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", path+":/slow-worker")
+	s.startWorker("w0")
+	t.Setenv("PATH", path)
+	s.startWorker("w1")
+	s.startWorker("w2")
+	s.until("all hosts are proven", func() bool {
+		all, err := s.core.Hosts(t.Context(), finalRound, "")
+		n := 0
+		for _, h := range all {
+			if h.Proven && h.Problem == "" {
+				n++
+			}
+		}
+		return err == nil && n == len(behaviour)
+	})
+	s.contestDay(machines)
+	f := s.judge(machines, behaviour)
+	s.checkVerdicts(f, machines)
+	if t.Failed() {
+		s.logs()
+	}
+}
+
+// contestDay makes a run of each team, and ends the round.
+func (s *system) contestDay(machines map[string]*machine) {
+	s.t.Helper()
+	for _, m := range machines {
+		if _, err := s.core.Enqueue(s.t.Context(), "u"+m.team, false, api.Enqueue{Round: finalRound, Team: m.team}); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.until("the runs of the day", func() bool {
+		jobs, err := s.core.Jobs(s.t.Context(), finalRound, "")
+		n := 0
+		for _, j := range jobs {
+			if j.State == api.Done {
+				n++
+			}
+		}
+		return err == nil && n == len(machines)
+	})
+	r, err := s.core.Round(s.t.Context(), finalRound)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	left, _ := r.Clock.Left("", time.Now())
+	if err := s.core.Act(s.t.Context(), "o", finalRound, contest.Act{Kind: contest.Extend, By: -left + 3*time.Second, Reason: "the test goes on"}); err != nil {
+		s.t.Fatal(err)
+	}
+	s.until("the round has ended", func() bool {
+		r, err := s.core.Round(s.t.Context(), finalRound)
+		return err == nil && r.State == contest.Ended
+	})
+}
+
+// judge plans and drives the final judging; the driver is interrupted once.
+func (s *system) judge(machines map[string]*machine, behaviour map[string]string) *api.FinalState {
+	s.t.Helper()
+	ctx := s.t.Context()
+	f, err := s.core.PlanFinal(ctx, "o", finalRound, api.PlanFinal{Apply: true})
+	if err != nil || len(f.Teams) != len(machines) || len(f.Workers) != 3 || len(f.Plan) != 3*len(machines) {
+		s.t.Fatalf("the plan: %+v, %v", f, err)
+	}
+	if err := s.core.Move(ctx, "o", finalRound, contest.Judging); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.core.Move(ctx, "o", finalRound, contest.Provisional); !refusal(err, "state") {
+		s.t.Errorf("provisional without verdicts: %v", err)
+	}
+	_, port, err := net.SplitHostPort(machines["void"].site)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "void-"+port), nil, 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(machines["failing"].dir, "score"), []byte("not a number"), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	boots := make(chan *machine, 100)
+	rebooted := make(chan error)
+	go func() { // one goroutine has the processes
+		for n := 0; ; n++ {
+			m, open := <-boots
+			if !open {
+				return
+			}
+			rebooted <- s.reboot(m, behaviour[m.name], n)
+		}
+	}()
+	defer close(boots)
+	program, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	drive := func(ctx context.Context) (*api.FinalState, error) {
+		d := &final.Driver{Portal: judged{s}, Poll: 100 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Now: time.Now, Persist: final.PersistBy([]string{program, persistRole}),
+			Reboot: func(_ context.Context, h api.Host) error {
+				for _, m := range machines {
+					if m.team == h.Team {
+						boots <- m
+						return <-rebooted
+					}
+				}
+				return errors.New("there is no such machine")
+			}}
+		return d.Run(ctx)
+	}
+	short, cancel := context.WithTimeout(ctx, 4*time.Second) // in the middle of the reboots
+	defer cancel()
+	if _, err := drive(short); !errors.Is(err, context.DeadlineExceeded) {
+		s.t.Errorf("the interrupted driver: %v", err)
+	}
+	if f, err = drive(ctx); err != nil {
+		s.logs()
+		s.t.Fatal(err)
+	}
+	return f
+}
+
+// checkVerdicts compares the verdicts with the rule, and the board with the preview.
+func (s *system) checkVerdicts(f *api.FinalState, machines map[string]*machine) {
+	s.t.Helper()
+	want := map[string]struct {
+		passed bool
+		score  float64
+		reason string
+	}{"well": {true, 100, ""}, "void": {true, 400, ""}, "failing": {false, 0, "0 of 3 runs passed"}, "gone": {false, 0, "reboot: host s1: not back within"},
+		"forgets": {false, 0, "persistence: "}, "flapping": {false, 0, "check-again: host s1"}}
+	for _, team := range f.Teams {
+		w, v := want[team.Name], team.Verdict
+		if v.Open || v.Passed != w.passed || v.Score != w.score || !strings.Contains(v.Reason, w.reason) || !team.Decided {
+			s.t.Errorf("%s: %+v, want %+v\nsteps %+v\nruns %+v", team.Name, v, w, team.Steps, team.Runs)
+		}
+		voids, workers := 0, map[string]bool{}
+		for _, r := range team.Runs {
+			if r.Outcome.String() == "void" {
+				voids++
+				continue
+			}
+			workers[r.Worker] = true
+		}
+		if (voids == 1) != (team.Name == "void") {
+			s.t.Errorf("%s has %d void runs", team.Name, voids)
+		}
+		if team.Verdict.Passed && len(workers) != 3 {
+			s.t.Errorf("the runs of %s were on %d workers: %+v", team.Name, len(workers), team.Runs)
+		}
+	}
+	// What the preview said is what the board shows.
+	if err := s.core.Move(s.t.Context(), "o", finalRound, contest.Provisional); err != nil {
+		s.t.Fatal(err)
+	}
+	var h lead.History
+	if _, err := s.core.Follow(s.t.Context(), finalRound, &h); err != nil {
+		s.t.Fatal(err)
+	}
+	staff, public := h.View(board.Reader{Role: board.Staff}, time.Now()), h.View(board.Reader{Role: board.Public}, time.Now())
+	for _, m := range f.Moves {
+		for _, row := range staff.Rows {
+			if row.Team == m.Team && (row.Rank != m.To || row.Standing != m.Is) {
+				s.t.Errorf("%s has rank %d with %v; the preview said %d with %v", row.Name, row.Rank, row.Standing, m.To, m.Is)
+			}
+		}
+	}
+	if staff.Rows[0].Team != machines["void"].team || staff.Rows[1].Team != machines["well"].team || public.Rows[0].Team != machines["flapping"].team || public.Rows[0].Final {
+		s.t.Errorf("staff sees %+v, the public %+v", staff.Rows, public.Rows)
+	}
+	if err := s.core.Reveal(s.t.Context(), "o", finalRound, "the ceremony"); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.core.Follow(s.t.Context(), finalRound, &h); err != nil {
+		s.t.Fatal(err)
+	}
+	if rows := h.View(board.Reader{Role: board.Public}, time.Now()).Rows; rows[0].Team != machines["void"].team || !rows[0].Final {
+		s.t.Errorf("after the reveal the public sees %+v", rows)
+	}
+}
