@@ -223,6 +223,12 @@ func slow(s *scene, mean time.Duration) *scene {
 	return s
 }
 
+// young limits how old answers may be.
+func young(s *scene, most time.Duration) *scene {
+	s.Target.Policy.MaxAge = most
+	return s
+}
+
 // icon is a scene of pictures behind a login.
 func icon(s fact.Series, mean iikanji.Bytes, web iikanji.WebRow, url string, a fact.Answer) *scene {
 	return newScene().route("GET /icon/:uuid", url, 1000, mean, web).with("nginx", string(fact.TopicSeries), "GET /icon/:uuid", s).with("nginx", string(fact.TopicAnswer), "GET /icon/:uuid", a)
@@ -254,6 +260,7 @@ func TestWebRules(t *testing.T) {
 	}{
 		{"same for everyone", page(quick, all), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
 		{"others come while it is computed", page(trend, all), "WEB107 WEB105", "act=cache path=/api/trend valid=2s stale=updating cookies=ignore"},
+		{"the policy allows no older ones", young(page(trend, all), time.Second), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
 		{"others come under load", slow(page(quick, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"others come, by the load generator", stepped(page(quick, all), iikanji.StepStat{Step: "GET /api/trend", Count: 1000, Mean: 70 * time.Millisecond}), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"it sets a cookie", page(change(trend, func(a *fact.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},

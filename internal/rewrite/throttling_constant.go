@@ -390,7 +390,11 @@ func (k *knobs) report(n knob) {
 	}
 	out.node, out.promise, out.proof, out.drops = n.value, Behaviour, Tested, k.drops(n)
 	out.capacity, out.statements = n.kind == capacity, n.statements
-	out.what = fmt.Sprintf("%s (%s)", n.what, k.x.text(site))
+	value := k.x.text(site)
+	if out.capacity { // a name says nothing of its size
+		value = k.x.pass.TypesInfo.Types[n.value].Value.ExactString()
+	}
+	out.what = fmt.Sprintf("%s (%s)", n.what, value)
 	out.how = fmt.Sprintf("%s (%s)", n.how, joined(fixes))
 	k.r.report(out)
 }

@@ -139,7 +139,8 @@ func waited(v *cause.View, r iikanji.Row) time.Duration {
 // number of requests that arrive while the answer is computed. When a cached
 // answer expires, all requests wait for its renewal. If that matters, the old
 // answer is sent while the new one is computed in the background; with a
-// lifetime of 2 s, nginx then renews it at an age of one second.
+// lifetime of 2 s, nginx then renews it at an age of one second. It is not proposed where the
+// policy allows younger answers only.
 func keepShort(v *cause.View, route string, others float64) []iikanji.Remedy {
 	path, ok := onePath(route)
 	if !ok {
@@ -150,7 +151,7 @@ func keepShort(v *cause.View, route string, others float64) []iikanji.Remedy {
 	}
 	out := slices.Concat(v.NginxConf("cache it for 1 s in nginx: answers may be that old (freshness)", args("1s")),
 		v.NginxConf("cache it for 100 ms, if 1 s is too old", args("100ms")))
-	if others >= longWait {
+	if most := v.Input.Target.Policy.MaxAge; others >= longWait && (most == 0 || most >= 2*time.Second) {
 		renewed := args("2s")
 		renewed["stale"] = "updating"
 		out = append(v.NginxConf("cache it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)

@@ -52,8 +52,8 @@ func filesOf(svc *arena.Service, conf, webapp string) (out change.Service) {
 	return out
 }
 
-// packageOf is the folder of the package that a build by the go command makes, relative to the
-// source; "" for the source folder itself, and for other builds.
+// packageOf is the package that a build by the go command makes, as "./cmd/app"; "" for that of
+// the source folder itself, and for other builds.
 func packageOf(build []string) string {
 	if len(build) < 3 || build[0] != "go" || build[1] != "build" {
 		return ""
@@ -62,5 +62,5 @@ func packageOf(build []string) string {
 	if !below || !filepath.IsLocal(folder) {
 		return ""
 	}
-	return folder
+	return "./" + folder
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ const WorkGauge = "offered work (digest)"
 type Opt struct {
 	Load  time.Duration // duration for the untouched app; 0 means 6 s
 	Clock float64       // clock rate of the runs with planted faults; 0 means the arena's own
+	// First is the clock rate of the run of the untouched app; 0 means the arena's own.
+	First float64
 	// Again is the clock rate of the runs that repeat initialize and compare the
 	// offered work; 0 means the arena's own.
 	Again float64
@@ -174,7 +177,7 @@ func (s *suite) direct() string { return s.stack.Places().URL() }
 // untouched checks that the unchanged app passes, and returns the digest of its
 // work.
 func (s *suite) untouched(t *testing.T) float64 {
-	run := s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load})
+	run := s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load, clock: s.opt.First})
 	t.Logf("score %.0f in %v: %v", run.Score, s.opt.Load, run.Reasons)
 	for _, f := range run.Faults {
 		if f.Kind != iikanji.FaultTimeout { // timeouts happen with a slow app on a busy machine
@@ -245,6 +248,10 @@ const (
 	faultDeadline = 5 * time.Minute
 )
 
+// memoryAtOnce is how many apps in memory have a planted fault at once: more than there are
+// cores, because their runs mostly wait for times of the contest.
+const memoryAtOnce = 5
+
 // voidTries limits how often a run is repeated that is void or had a timeout. On a busy
 // machine the generator is the limit, or the app is late, and requests that were not
 // sent or not answered were not checked.
@@ -255,14 +262,18 @@ const voidTries = 4
 func (s *suite) faults(t *testing.T) {
 	caught := make([]string, len(s.opt.Faults))
 	t.Run("in memory", func(t *testing.T) {
+		var all sync.WaitGroup
+		free := make(chan struct{}, memoryAtOnce)
 		for i := range s.opt.Faults {
 			if p := &s.opt.Faults[i]; s.inMemory(p) {
-				t.Run("fault: "+p.Name, func(t *testing.T) {
-					t.Parallel()
-					caught[i] = s.catch(t, p)
+				free <- struct{}{}
+				all.Go(func() {
+					defer func() { <-free }()
+					t.Run("fault: "+p.Name, func(t *testing.T) { caught[i] = s.catch(t, p) })
 				})
 			}
 		}
+		all.Wait()
 	})
 	for i := range s.opt.Faults {
 		if p := &s.opt.Faults[i]; !s.inMemory(p) {
@@ -401,7 +412,25 @@ func write(t *testing.T, path string, text []byte) {
 	}
 }
 
-// restart builds the services whose sources have one of the files, and starts them. A
+// ofAnother reports whether a file is of the program of another service that is built from the
+// same folder, as in "go build ./cmd/other".
+func (s *suite) ofAnother(file string, svc arena.Service) bool {
+	own := programFolder(svc)
+	return slices.ContainsFunc(s.stack.Services(), func(o arena.Service) bool {
+		folder := programFolder(o)
+		return o.Source == svc.Source && folder != own && folder != o.Source && path.Dir(file) == folder
+	})
+}
+
+// programFolder is the folder of the package that a service's build compiles.
+func programFolder(svc arena.Service) string {
+	if len(svc.Build) == 0 || !strings.HasPrefix(svc.Build[len(svc.Build)-1], "./") {
+		return svc.Source
+	}
+	return path.Join(svc.Source, svc.Build[len(svc.Build)-1])
+}
+
+// restart builds the services whose programs may have one of the files, and starts them. A
 // file outside of all sources restarts every service with a source.
 func (s *suite) restart(files []string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
@@ -412,7 +441,7 @@ func (s *suite) restart(files []string) error {
 			continue
 		}
 		all = append(all, svc)
-		if slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, svc.Source+"/") }) {
+		if slices.ContainsFunc(files, func(f string) bool { return strings.HasPrefix(f, svc.Source+"/") && !s.ofAnother(f, svc) }) {
 			built = append(built, svc)
 		}
 	}
