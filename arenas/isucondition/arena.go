@@ -80,7 +80,6 @@ func init() {
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
-		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 20 * time.Second,
 	})
 }

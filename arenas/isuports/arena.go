@@ -110,7 +110,6 @@ func init() {
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
-		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,
 	})
 }

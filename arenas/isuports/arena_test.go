@@ -13,10 +13,7 @@ import (
 // the supervisor before any test runs.
 func init() { stack.MaybeSupervise() }
 
-// faultClock is the speed of the pauses in runs with planted faults.
-const faultClock = 10
-
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults, OnStack: OnStack})
+	arenatest.Suite(t, "isuports", arenatest.Opt{Load: 4 * time.Second, Clock: arenatest.FaultClock, Again: arenatest.FaultClock, Ease: ease, Faults: faults, OnStack: OnStack})
 }

@@ -77,7 +77,6 @@ func init() {
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
-		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: initializeTimeout,
 	})
 }

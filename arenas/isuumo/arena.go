@@ -84,7 +84,6 @@ func init() {
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		Robots:            robots,
-		AgentsChange:      true, // a practice ground in a folder of its own
 		InitializeTimeout: 30 * time.Second,
 	})
 }

@@ -23,11 +23,8 @@ func init() {
 	a.Generate, a.GeneratedVersion = a.Small.Generate, a.Small.Version
 }
 
-// faultClock is the speed of the pauses in runs with planted faults.
-const faultClock = 10
-
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "isuxi", arenatest.Opt{Load: 6 * time.Second, Clock: faultClock, Again: faultClock, Ease: ease, Faults: faults,
+	arenatest.Suite(t, "isuxi", arenatest.Opt{Load: 6 * time.Second, Clock: arenatest.FaultClock, Again: arenatest.FaultClock, Ease: ease, Faults: faults,
 		OnStack: testSlow})
 }

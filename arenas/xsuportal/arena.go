@@ -91,7 +91,6 @@ func init() {
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		MaxAge:            time.Second, // of the public board: "at most one second old"
-		AgentsChange:      true,        // a practice ground in a folder of its own
 		InitializeTimeout: initializeTimeout,
 	})
 }

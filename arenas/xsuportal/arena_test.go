@@ -15,16 +15,13 @@ import (
 // the supervisor before any test runs.
 func init() { stack.MaybeSupervise() }
 
-// faultClock is the speed of the pauses in runs with planted faults.
-const faultClock = 10
-
 // untouchedClock is that of the run of the untouched app, whose checks take 8 s at the
 // contest's speed.
 const untouchedClock = 2
 
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "xsuportal", arenatest.Opt{Load: 8 * time.Second, First: untouchedClock, Clock: faultClock, Again: faultClock, Ease: ease,
+	arenatest.Suite(t, "xsuportal", arenatest.Opt{Load: 8 * time.Second, First: untouchedClock, Clock: arenatest.FaultClock, Again: arenatest.FaultClock, Ease: ease,
 		Faults: faults, OnStack: OnStack, Model: perfect})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/arena/arenatest"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/machine/freeport"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -90,7 +91,7 @@ func TestEnvoy(t *testing.T) {
 	defer stop()
 	port, log := startEnvoy(t, program, app.port)
 	app.port = int64(port)
-	sc, err := newScenario(arena.Options{Clock: faultClock, NoLoad: true})
+	sc, err := newScenario(arena.Options{Clock: arenatest.FaultClock, NoLoad: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func runSpoilt(t *testing.T, app *perfectApp, hook arenatest.Hook, load time.Dur
 	}
 	defer proxy.Close()
 	proxy.Spoil(hook)
-	sc, err := newScenario(arena.Options{Clock: faultClock, Set: smallLoad})
+	sc, err := newScenario(arena.Options{Clock: arenatest.FaultClock, Set: smallLoad})
 	if err != nil {
 		t.Fatal(err)
 	}

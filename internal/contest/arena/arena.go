@@ -59,8 +59,6 @@ type Arena struct {
 	// Ladder has the rows of a write-up in their order, a file each; nil for none.
 	// Package ladder describes the files. A variant has its own.
 	Ladder fs.FS
-	// AgentsChange is that of the target's policy.
-	AgentsChange bool
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.
 	Allow []iikanji.Promise
@@ -79,9 +77,10 @@ type Data struct {
 	Version  string
 }
 
-// Policy is what changes of the target may weaken.
+// Policy is what changes of the target may weaken. Agents may change an arena: it is a practice
+// ground in a folder of its own.
 func (a *Arena) Policy() iikanji.Policy {
-	return iikanji.Policy{Allow: a.Allow, MaxAge: a.MaxAge, AgentsChange: a.AgentsChange, Robots: a.Robots}
+	return iikanji.Policy{Allow: a.Allow, MaxAge: a.MaxAge, AgentsChange: true, Robots: a.Robots}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

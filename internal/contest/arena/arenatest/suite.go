@@ -25,6 +25,10 @@ import (
 // its seed offers. The value is a digest: equal work gives an equal digest.
 const WorkGauge = "offered work (digest)"
 
+// FaultClock is the speed of the pauses in runs with planted faults, for arenas whose virtual
+// users mostly wait.
+const FaultClock = 10
+
 // Opt holds the suite's options.
 type Opt struct {
 	Load  time.Duration // duration for the untouched app; 0 means 6 s
