@@ -263,6 +263,16 @@ func (r *Run) CoresOf(host string) int {
 	return max(r.Place.Cores, 1)
 }
 
+// CapacityOf is how many cores' worth of CPU time the services of a machine may have in the
+// run: its cores, or the quota that they share.
+func (r *Run) CapacityOf(host string) float64 {
+	cores := float64(r.CoresOf(host))
+	if h, ok := r.Host(host); ok && h.Environment != nil && h.Environment.Shared > 0 {
+		return min(cores, h.Environment.Shared)
+	}
+	return cores
+}
+
 // Host is the other machine of a name in the run.
 func (r *Run) Host(name string) (RunHost, bool) {
 	for _, h := range r.Hosts {
@@ -331,12 +341,15 @@ type Environment struct {
 	Steal float64 `json:"steal"` // by the hypervisor, for other guests
 	// Throttled is the time during which a CPU quota stopped the processes of the
 	// run, summed over the cores.
-	Throttled float64  `json:"throttled,omitempty"`
-	Quota     float64  `json:"quota_cores,omitempty"` // of the control group; 0 for none
-	MHz       float64  `json:"mhz,omitempty"`         // mean frequency at the end of the load; 0 if unknown
-	DiskBusy  float64  `json:"disk_busy"`             // share of the time, summed over the disks
-	Swapped   int64    `json:"swapped_pages,omitempty"`
-	Timers    []string `json:"package_timers,omitempty"` // programs such as apt-get that ran at the end of the load
+	Throttled float64 `json:"throttled,omitempty"`
+	Quota     float64 `json:"quota_cores,omitempty"` // of the control group; 0 for none
+	// Shared is the quota, in cores, that all services of the machine have together: they
+	// have no more of it, whatever its cores are. 0 for none.
+	Shared   float64  `json:"shared_quota_cores,omitempty"`
+	MHz      float64  `json:"mhz,omitempty"` // mean frequency at the end of the load; 0 if unknown
+	DiskBusy float64  `json:"disk_busy"`     // share of the time, summed over the disks
+	Swapped  int64    `json:"swapped_pages,omitempty"`
+	Timers   []string `json:"package_timers,omitempty"` // programs such as apt-get that ran at the end of the load
 
 	// The spreads are robust standard deviations over the search's runs before this
 	// one: how far the numbers of two runs usually are apart on this machine.

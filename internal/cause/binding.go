@@ -94,11 +94,12 @@ func usageHosts(run *iikanji.Run) []string {
 // is pinned there, only its own use counts: how much of the other processes' work ran
 // on its cores is unknown.
 func cpuOf(run *iikanji.Run, host string) (b Binding, share float64, ok bool) {
-	all, cores, pinned := 1.0, 1.0, false // the shares of another machine are of all its cores
+	all, cores, pinned := float64(run.CoresOf(host)), run.CapacityOf(host), false // shares are of all cores
 	if host == "" {
 		all = float64(max(run.Place.Cores, 1))
 		cores, pinned = StackCores(run)
 	}
+	pinned = pinned || cores < all // by a quota: what others use of the machine is not the services'
 	used, most := 0.0, iikanji.Usage{}
 	for _, u := range run.Usage {
 		if u.Host != host {

@@ -12,8 +12,8 @@ import (
 type machine struct {
 	name  string // "" for the one that sends the load
 	cores float64
-	used  float64 // share of its cores, 0..1, by everything on it
-	of    map[string]iikanji.Usage
+	used  float64                  // share of its cores, 0..1, by everything on it
+	of    map[string]iikanji.Usage // with shares of these cores
 }
 
 // machines are the hosts of the site whose CPU time is known, in the order of the target. The
@@ -38,11 +38,19 @@ func machines(v *cause.View) []machine {
 	var out []machine
 	for _, name := range names {
 		m := machine{name: name, cores: coresOf(run, name), of: map[string]iikanji.Usage{}}
+		part := 1.0
+		if quota := run.CapacityOf(name); quota < m.cores { // what others use of the machine is not the services'
+			part, m.cores = m.cores/quota, quota
+		}
 		for _, u := range run.Usage {
-			if u.Host == name {
-				m.used += u.Share
-				m.of[u.Who] = u
+			if u.Host != name {
+				continue
 			}
+			if u.Share *= part; u.Who == "other" && part > 1 {
+				u.Share = 0
+			}
+			m.used += u.Share
+			m.of[u.Who] = u
 		}
 		if len(m.of) > 0 && m.cores > 0 {
 			out = append(out, m)

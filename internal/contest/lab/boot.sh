@@ -37,10 +37,23 @@ for d in home root srv var/lib var/log; do
 done
 mount -t proc proc /proc
 mount --bind "$dir/boot_id" /proc/sys/kernel/random/boot_id # the kernel's own is this machine's
+n=0
+for g in $LAB_GROUPS; do # the machine's own limits of cgroup v1, to be read
+	n=$((n + 1))
+	mkdir -p "$dir/limits$n"
+	mount --bind "$g" "$dir/limits$n"
+done
 umount -R /sys/fs/cgroup 2>/dev/null || true
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
 umount "$dir/cgroup"
 mount -t tmpfs -o mode=755 tmpfs /run
+while [ $n -gt 0 ]; do
+	mkdir -p "/run/cgroup-limits/$n"
+	mount --bind "$dir/limits$n" "/run/cgroup-limits/$n"
+	mount -o remount,bind,ro "/run/cgroup-limits/$n"
+	umount "$dir/limits$n"
+	n=$((n - 1))
+done
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
 mount -t tmpfs -o mode=1777 tmpfs /tmp # hides $dir where that is below /tmp
 unset LAB_GROUPS LAB_LIMITS LAB_CORES LAB_ADDRESS LAB_MAC

@@ -16,26 +16,34 @@ import (
 type Quota struct {
 	Cores     float64       // 0 for no quota
 	Throttled time.Duration // since the group was made, summed over the cores
+	// All: every process that was asked for is in the group, so that its quota is that of the
+	// machine for them.
+	All bool
 }
 
 // readQuotas reads the control groups of processes and all groups above them, by
 // the folder of the group. A group that cannot be read is left out: most
 // machines have no quota.
 func readQuotas(h host.Host, fs procfs.FS, pids []int) map[string]Quota {
-	all := map[string]Quota{}
+	all, in, alive := map[string]Quota{}, map[string]int{}, 0
 	for _, pid := range pids {
 		p, err := fs.Proc(pid)
 		if err != nil {
 			continue
 		}
+		alive++
 		for _, dir := range groupFolders(p) {
-			if _, seen := all[dir]; seen {
+			if in[dir]++; in[dir] > 1 {
 				continue
 			}
 			if q, ok := readQuota(h, dir); ok {
 				all[dir] = q
 			}
 		}
+	}
+	for dir, q := range all {
+		q.All = in[dir] == alive
+		all[dir] = q
 	}
 	return all
 }
@@ -103,10 +111,10 @@ func readQuota(h host.Host, dir string) (Quota, bool) {
 	}
 	use := keyed(stat)
 	if micros, ok := use["throttled_usec"]; ok {
-		return Quota{maxCores(h, dir), time.Duration(micros) * time.Microsecond}, true
+		return Quota{Cores: maxCores(h, dir), Throttled: time.Duration(micros) * time.Microsecond}, true
 	}
 	nanos, ok := use["throttled_time"]
-	return Quota{quotaCores(h, dir), time.Duration(nanos)}, ok
+	return Quota{Cores: quotaCores(h, dir), Throttled: time.Duration(nanos)}, ok
 }
 
 // keyed parses lines of a name and a number.
@@ -171,6 +179,16 @@ func throttledBetween(from, to map[string]Quota) (throttled time.Duration, cores
 		}
 	}
 	return throttled, cores
+}
+
+// sharedQuota is the smallest quota that all processes share; 0 for none.
+func sharedQuota(all map[string]Quota) (cores float64) {
+	for _, q := range all {
+		if q.All && q.Cores > 0 && (cores == 0 || q.Cores < cores) {
+			cores = q.Cores
+		}
+	}
+	return cores
 }
 
 // Autogroup reports whether the kernel shares the CPU between sessions before it

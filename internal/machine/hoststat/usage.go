@@ -188,7 +188,7 @@ func environment(from, to *Reading, wall time.Duration) iikanji.Environment {
 	throttled, cores := throttledBetween(from.Quotas, to.Quotas)
 	return iikanji.Environment{
 		Steal:     float64(max(to.Steal-from.Steal, 0)) / float64(wall),
-		Throttled: float64(throttled) / float64(wall), Quota: cores,
+		Throttled: float64(throttled) / float64(wall), Quota: cores, Shared: sharedQuota(to.Quotas),
 		MHz:      to.MHz,
 		DiskBusy: float64(max(to.Disk-from.Disk, 0)) / float64(to.At.Sub(from.At)),
 		Swapped:  int64(max(to.Swapped, from.Swapped) - from.Swapped),
