@@ -31,8 +31,11 @@ type Change struct {
 	Worth float64 `json:"worth,omitempty"`
 	// Simplifies marks a change that removes work or state, or adds none. It may
 	// be kept without a proven gain.
-	Simplifies bool  `json:"simplifies,omitempty"`
-	Stage      Stage `json:"stage"`
+	Simplifies bool `json:"simplifies,omitempty"`
+	// Prepares marks a change that the site does not use yet. The same remedy, planned again
+	// once it is applied, is the change that uses it.
+	Prepares bool  `json:"prepares,omitempty"`
+	Stage    Stage `json:"stage"`
 }
 
 // An Op is one operation on one place. Only package host performs Ops.

@@ -90,8 +90,10 @@ func ByPerson(target, says string) Remedy {
 }
 
 // ForPerson reports whether a person has to do a remedy. Histories of before version 0.1
-// name the kind topology.
-func (r Remedy) ForPerson() bool { return r.Kind == KindPerson || r.Kind == "topology" }
+// name the kind topology, without an act.
+func (r Remedy) ForPerson() bool {
+	return r.Kind == KindPerson || r.Kind == "topology" && r.Args["act"] == ""
+}
 
 // Proves reports whether the observed run proved a property.
 func (r Remedy) Proves(p Proof) bool { return slices.Contains(r.Proof, p) }

@@ -1,6 +1,7 @@
 package iikanji
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -37,6 +38,32 @@ func (t Target) PrivateOf(host string) string {
 	for _, h := range t.Hosts {
 		if h.Name == host {
 			return h.Private
+		}
+	}
+	return ""
+}
+
+// Stays is why a service cannot run on another host, as far as the target shows it; "" if
+// nothing does.
+func (t Target) Stays(s Service, to string) string {
+	switch {
+	case s.Role == RoleWeb:
+		return s.Name + " takes the clients' requests: they know its address, so that it stays where it is"
+	case s.Engine == "postgresql":
+		return s.Name + " is PostgreSQL, which is not moved yet"
+	case !s.Engine.MySQLFamily():
+		return s.Name + " is neither MariaDB nor MySQL: only these are moved"
+	case s.Unit == "":
+		return s.Name + " has no systemd unit, by which it could be stopped and started on each host"
+	case len(s.Instances) > 0:
+		return s.Name + " runs on several hosts already"
+	}
+	if roles := t.Roles[to]; len(roles) > 0 && !slices.Contains(roles, s.Role) {
+		return fmt.Sprintf("the roles of %s do not have %s", to, s.Role)
+	}
+	for _, name := range []string{s.Host, to} {
+		if known := slices.ContainsFunc(t.Hosts, func(h HostRef) bool { return h.Name == name }); (known || name == "") && t.PrivateOf(name) == "" {
+			return fmt.Sprintf("the address of %s for the other hosts is not known: fill in private of its [[host]]", cmp.Or(name, "this machine"))
 		}
 	}
 	return ""
@@ -191,6 +218,9 @@ type Policy struct {
 	MaxAge time.Duration `json:"max_age_ns,omitempty"`
 	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
 	Robots []string `json:"robots,omitempty"`
+	// MoreHosts: the site may come to need more hosts than it does now, as in a contest.
+	// Elsewhere such a change weakens Availability.
+	MoreHosts bool `json:"more_hosts,omitempty"`
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`

@@ -85,7 +85,11 @@ func TestSeveralMachines(t *testing.T) {
 		edit func(*park)
 		want string // code, place, the begin of the first remedy; "-" before a code that must be missing
 	}{
-		{"one full, one idle", func(*park) {}, "TOP101 mariadb person mariadb run it on db"},
+		{"one full, one idle", func(*park) {}, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one full, nothing installed", func(p *park) { p.Target.Services[2].Spare = nil }, "TOP101 mariadb person mariadb run it on db: its data, the address in the settings of its clients, and an account for their addresses; iikanji does not: mariadb.service is not installed on db"},
+		{"one full, the heavy one is an app", func(p *park) { p.use("web", "app", 0.6); p.use("web", "mariadb", 0.05) }, "TOP101 app person app run it on db: its data, the address in the settings of its clients, and an account for their addresses; iikanji does not: app is neither MariaDB nor MySQL"},
+		{"one full, the database beside a heavy app", func(p *park) { p.use("web", "app", 0.5); p.use("web", "mariadb", 0.3) }, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one full by its quota", (*park).quotas, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
 		{"both full", func(p *park) { p.use("db", "other", 0.8) }, "-TOP101"},
 		{"nothing is full", func(p *park) { p.use("web", "mariadb", 0.1) }, "-TOP101"},
 		{"only the front is heavy", func(p *park) { p.use("web", "nginx", 0.9); p.use("web", "mariadb", 0.01); p.use("web", "app", 0.01) }, "-TOP101"},
@@ -137,6 +141,21 @@ func TestSeveralMachines(t *testing.T) {
 				t.Errorf("want %q in:\n%s", c.want, strings.Join(got, "\n"))
 			}
 		})
+	}
+}
+
+// quotas gives each machine half a core of two, and other programs the rest.
+func (p *park) quotas() {
+	for _, u := range slices.Clone(p.Run.Usage) {
+		switch {
+		case u.Who == "other":
+			p.use(u.Host, "other", 0.7)
+		case u.Host != "":
+			p.use(u.Host, u.Who, u.Share/4)
+		}
+	}
+	for i := range p.Run.Hosts {
+		p.Run.Hosts[i].Environment = &iikanji.Environment{Shared: 0.5}
 	}
 }
 

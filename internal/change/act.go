@@ -23,6 +23,10 @@ type Act struct {
 	// Apart: a change of this act is planned from all of the source, so that it is tried
 	// alone, after other rewrites.
 	Apart bool
+	// Prepares: the remedy plans a change that prepares the site, and planned again, with that
+	// one applied, the change that uses it. It decides where its target runs, so that earlier
+	// and later changes of the target are undone in order.
+	Prepares bool
 	// Simplifies: a change of this act removes work or state, or adds none, so
 	// that it may be kept without a proven gain. See Plan for the promises that
 	// end this.

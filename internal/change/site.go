@@ -39,6 +39,8 @@ type Site struct {
 	// Placement is the path of placement.json, which must be below one of Roots; "" without
 	// a work folder.
 	Placement string
+	// Placed is called after Placement was written or removed; nil for nothing.
+	Placed func(ctx context.Context)
 	// Initialize makes the site's data anew, as the benchmark does before its load; nil if no
 	// way is known.
 	Initialize func(ctx context.Context) error
@@ -86,6 +88,9 @@ type Service struct {
 	// Source is the folder of the service's source, which Restart builds if it has
 	// changed; "" if unknown.
 	Source string
+	// SourceThere is the folder of the service's source on its host where no change may edit
+	// it: kinds read how the service connects to others. "" where Source is known.
+	SourceThere string
 	// Package is the Go package of the program, relative to Source; "" for the folder
 	// itself.
 	Package string
@@ -256,13 +261,16 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 			return err
 		}
 		if op.Verb == iikanji.Write {
-			err := h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
+			err = h.WriteBeneath(root, op.Place, []byte(op.Body), newFile(op))
 			s.written.note(h, op)
-			return err
+		} else {
+			err = h.RemoveBeneath(root, op.Place)
+			if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
+				err = h.RmdirBeneath(root, folder)
+			}
 		}
-		err = h.RemoveBeneath(root, op.Place)
-		if folder := filepath.Dir(op.Place); err == nil && op.Folder && folder != root {
-			err = h.RmdirBeneath(root, folder)
+		if err == nil && op.Host == "" && s.Placed != nil && s.isPlacement(op.Place) {
+			s.Placed(ctx)
 		}
 		return err
 	case iikanji.SQL:
@@ -298,6 +306,12 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 		return nil
 	}
 	return fmt.Errorf("no executor for op %s", op.Verb)
+}
+
+// isPlacement reports whether a path without links is that of the placement.
+func (s *Site) isPlacement(path string) bool {
+	real, err := s.RealPlace("", s.Placement)
+	return err == nil && s.Placement != "" && path == real
 }
 
 // reconnect restarts the apps after a restart of a database. Their pools hold

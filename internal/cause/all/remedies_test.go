@@ -37,6 +37,8 @@ var needs = map[string]func(place) bool{
 	"sysctl limits": func(p place) bool { return p.IsProcess() },
 	// Arenas have no units: the tests of internal/change/unit plan on a machine with systemd.
 	"unit": func(p place) bool { return p.IsProcess() },
+	// Arenas are on one machine: the tests of internal/change/topology move on two.
+	"topology": func(p place) bool { return p.Engine.MySQLFamily() && p.IsProcess() },
 }
 
 // places are the services of all arenas.

@@ -31,6 +31,9 @@ type Diagnosis struct {
 	// Executors are the services whose CPU time statements cost: the database servers,
 	// and the apps where a database is a library in them.
 	Executors []string `json:"-"`
+	// Target and Profiles are those of the observation, without what red sensors saw.
+	Target   iikanji.Target    `json:"-"`
+	Profiles []iikanji.Profile `json:"-"`
 	// Unexplained is the time that no finding names, the largest statements first.
 	Unexplained []Unexplained `json:"unexplained,omitempty"`
 	// Plans of the heaviest statements.
@@ -78,7 +81,7 @@ func (d *Diagnosis) QueryPlansByDigest() map[string]catalog.QueryPlan {
 // not used at all; a finding BEN103 reports the sensor. A sensor that is red for
 // one service leaves those of other services as they are.
 func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
-	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors}
+	d := &Diagnosis{Run: ob.Run, Sensors: ob.Sensors, Target: ob.Target}
 	in := cause.Input{Run: ob.Run, Target: ob.Target, Facts: known, Levers: Levers(), BlindWhy: map[iikanji.Source]string{}}
 	addBlind(&in, ob.Sensors)
 	for _, p := range ob.Profiles {
@@ -93,7 +96,7 @@ func New(ob *observe.Observation, known []iikanji.Fact) (*Diagnosis, error) {
 		}
 	}
 	d.Databases, d.Executors = in.Databases(), in.StatementServices()
-	d.QueryPlans = queryPlansOf(known, in.Profiles)
+	d.QueryPlans, d.Profiles = queryPlansOf(known, in.Profiles), in.Profiles
 	d.Statements = d.Statements * in.StatementWeight()
 	var err error
 	d.Findings, err = cause.Find(in, all.Rules())

@@ -2,6 +2,7 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
@@ -20,10 +21,11 @@ const (
 var oneHostFull = cause.Declare(cause.PerRun, findOneHostFull,
 	cause.Cause{Code: "TOP101", Title: "one host full, another idle", Of: iikanji.OfCPU, Relieves: cause.CPU,
 		Line:     "a service of the full machine would fit on another one",
-		Remedies: []cause.Way{cause.Person}})
+		Remedies: []cause.Way{cause.Plan("topology", "move", iikanji.RoleDatabase), cause.Person}})
 
-// findOneHostFull reports the services of the machine that is the limit which an idle machine
-// could take. The front stays: clients know its address.
+// findOneHostFull reports the service of the machine that is the limit which an idle machine
+// could take with most gain, and besides the one that iikanji can move, if that is another
+// one. The front stays: clients know its address.
 func findOneHostFull(v *cause.View) []iikanji.Finding {
 	if v.Binding.Resource != "cpu" {
 		return nil
@@ -38,8 +40,8 @@ func findOneHostFull(v *cause.View) []iikanji.Finding {
 	if full == nil || full.used <= 0 {
 		return nil
 	}
-	var best *iikanji.Finding
-	most := leastRatio
+	var best, movable *iikanji.Finding
+	most, mostMovable := leastRatio, leastRatio
 	for _, s := range v.Input.Target.Services {
 		u, runs := full.of[s.Name]
 		share := u.Share / full.used
@@ -50,16 +52,23 @@ func findOneHostFull(v *cause.View) []iikanji.Finding {
 			if to.name == full.name || 1-to.used < leastIdle || !fits(v, s, to.name) {
 				continue
 			}
-			if ratio := moved(share, to.cores*(1-to.used)/full.cores); ratio > most {
-				f := moveFinding(v, s, u, *full, to, share, ratio)
+			ratio := moved(share, to.cores*(1-to.used)/full.cores)
+			f := moveFinding(v, s, u, *full, to, share, ratio)
+			if ratio > most {
 				best, most = &f, ratio
+			}
+			if ratio > mostMovable && !f.Remedies[0].ForPerson() {
+				movable, mostMovable = &f, ratio
 			}
 		}
 	}
-	if best == nil {
-		return nil
+	var out []iikanji.Finding
+	for _, f := range []*iikanji.Finding{movable, best} {
+		if f != nil && (len(out) == 0 || out[0].Where != f.Where) {
+			out = append(out, *f)
+		}
 	}
-	return []iikanji.Finding{*best}
+	return out
 }
 
 // moved is by how much the throughput can grow at most, if a service with a share of a full
@@ -84,6 +93,12 @@ func fits(v *cause.View, s iikanji.Service, name string) bool {
 
 func moveFinding(v *cause.View, s iikanji.Service, u iikanji.Usage, full, to machine, share, ratio float64) iikanji.Finding {
 	seconds := (u.User + u.System).Seconds()
+	remedy := iikanji.Remedy{Kind: "topology", Target: s.Name, Says: fmt.Sprintf("move %s with its data to %s", s.Name, called(to.name)),
+		Args: map[string]string{"act": "move", "service": s.Name, "to": called(to.name)}}
+	if why := stays(v, s, to.name); why != "" {
+		remedy = iikanji.ByPerson(s.Name, fmt.Sprintf("run it on %s: its data, the address in the settings of its clients, and an account for their addresses; "+
+			"iikanji does not: %s", called(to.name), why))
+	}
 	f := iikanji.Finding{Code: "TOP101", Where: s.Name,
 		Claim: fmt.Sprintf("%s is full and %s is not: %s is %.0f %% of it, and on %s the site could do up to ×%.1f",
 			called(full.name), called(to.name), v.Input.Called(s.Name), 100*share, called(to.name), ratio),
@@ -91,9 +106,21 @@ func moveFinding(v *cause.View, s iikanji.Service, u iikanji.Usage, full, to mac
 			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.0f cores; %s: %.1f s of CPU", called(full.name), 100*full.used, full.cores, s.Name, seconds)},
 			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.0f cores", called(to.name), 100*to.used, to.cores)}},
 		Gain:     cause.Between(seconds, 0.5, 1),
-		Remedies: []iikanji.Remedy{iikanji.ByPerson(s.Name, fmt.Sprintf("run it on %s: its data, the address in the settings of its clients, and an account for their addresses", called(to.name)))}}
+		Remedies: []iikanji.Remedy{remedy}}
 	if n, requests := statements(v, s.Name), v.Requests(); n > 0 && requests > 0 {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "distance", Text: fmt.Sprintf("%.1f statements a request would go over the network then (NET102)", n/requests)})
 	}
 	return f
+}
+
+// stays is why iikanji cannot move a service to a machine, as far as the target shows it; ""
+// if nothing does. A move makes a unit of the same name the service's there.
+func stays(v *cause.View, s iikanji.Service, to string) string {
+	if why := v.Input.Target.Stays(s, to); why != "" {
+		return why
+	}
+	if !slices.Contains(s.Spare, to) {
+		return fmt.Sprintf("%s is not installed on %s (spare of its [[service]])", s.Unit, called(to))
+	}
+	return ""
 }

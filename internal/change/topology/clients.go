@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"net"
@@ -48,7 +49,8 @@ func (t *task) client(app iikanji.Service) (c client, uses bool, err error) {
 	if c.on, err = t.site.On(app.Host); err != nil {
 		return c, false, err
 	}
-	source := t.site.Services[app.Name].Source
+	has := t.site.Services[app.Name]
+	source := cmp.Or(has.Source, has.SourceThere)
 	if source == "" {
 		return c, false, fmt.Errorf("its source is not known, so that nothing tells how it connects to %s: fill in app.source", t.svc.Name)
 	}

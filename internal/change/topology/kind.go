@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -86,29 +85,20 @@ func (t *task) find(a *moveArgs) (err error) {
 	if !ok {
 		return fmt.Errorf("service = %q: there is no such service", a.Service)
 	}
-	t.svc, t.toName = svc, a.To
-	switch {
-	case svc.Role == iikanji.RoleWeb:
-		return fmt.Errorf("%s takes the clients' requests: they know its address, so that it stays where it is", svc.Name)
-	case svc.Engine == "postgresql":
-		return fmt.Errorf("%s is PostgreSQL, which is not moved yet", svc.Name)
-	case !svc.Engine.MySQLFamily():
-		return fmt.Errorf("%s is neither MariaDB nor MySQL: only these are moved", svc.Name)
-	case svc.Unit == "":
-		return fmt.Errorf("%s has no systemd unit, by which it could be stopped and started on each host", svc.Name)
-	case svc.Host == a.To:
+	t.svc, t.toName = svc, a.to()
+	if svc.Host == t.toName {
 		return change.ErrNothing
 	}
-	if err := t.mayRunOn(a.To); err != nil {
-		return err
+	if why := t.site.Target.Stays(svc, t.toName); why != "" {
+		return errors.New(why)
 	}
 	if t.from, err = t.site.On(svc.Host); err != nil {
 		return err
 	}
-	if t.to, err = t.site.On(a.To); err != nil {
+	if t.to, err = t.site.On(t.toName); err != nil {
 		return fmt.Errorf("to = %q: %w", a.To, err)
 	}
-	if t.address = t.site.Target.PrivateOf(a.To); t.address == "" {
+	if t.address = t.site.Target.PrivateOf(t.toName); t.address == "" {
 		return fmt.Errorf("the address of %s for the other hosts is not known: fill in private of its [[host]]", a.To)
 	}
 	if t.server, err = t.readServer(); err != nil {
@@ -118,14 +108,6 @@ func (t *task) find(a *moveArgs) (err error) {
 		return err
 	}
 	return t.keepsData(a)
-}
-
-// mayRunOn refuses a host whose roles do not have that of the service.
-func (t *task) mayRunOn(name string) error {
-	if roles := t.site.Target.Roles[name]; len(roles) > 0 && !slices.Contains(roles, t.svc.Role) {
-		return fmt.Errorf("the roles of %s do not have %s", name, t.svc.Role)
-	}
-	return nil
 }
 
 // keepsData refuses a move whose undo would lose rows that nothing makes anew.

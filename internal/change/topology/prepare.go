@@ -46,7 +46,7 @@ func (t *task) prepare() (*iikanji.Change, error) {
 		return nil, err
 	}
 	put, back := change.PlaceOps(t.toName, t.server.data, change.PlaceOrder{Host: t.svc.Host, Source: t.server.data, Found: found, Directly: t.site.Target.PrivateOf(t.svc.Host)})
-	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart,
+	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart, Prepares: true, Weakens: t.weakens(),
 		Says: fmt.Sprintf("prepare %s on %s: a copy of the stopped folder %s, %v; then plan the same again for the switch", t.svc.Name, t.toName, t.server.data, iikanji.Bytes(size))}
 
 	unit, at, home := t.svc.Unit, t.toName, t.svc.Host

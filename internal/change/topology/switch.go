@@ -23,6 +23,14 @@ const (
 
 const header = "# Settings that iikanji has made; see `iikanji history`.\n"
 
+// weakens: the site works only while one more host does, unless its policy lets it.
+func (t *task) weakens() []iikanji.Promise {
+	if t.site.Target.Policy.MoreHosts {
+		return nil
+	}
+	return []iikanji.Promise{iikanji.Availability}
+}
+
 // move leads the clients to the new host, and ends the former server.
 func (t *task) move() (*iikanji.Change, error) {
 	if prepared, err := t.prepared(); err != nil || !prepared {
@@ -44,7 +52,7 @@ func (t *task) move() (*iikanji.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart,
+	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart, Weakens: t.weakens(),
 		Says: fmt.Sprintf("lead %s to %s on %s: %s", clientNames(t.clients), t.svc.Name, t.toName, t.variables())}
 	t.ops(c, edits, placement)
 	return c, nil
@@ -185,7 +193,7 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 	if !ok || all || s.Initialize == nil || !isSwitch(c, a) {
 		return nil
 	}
-	db, err := s.ServerOn(a.To, a.Service)
+	db, err := s.ServerOn(a.to(), a.Service)
 	if err != nil {
 		return err
 	}

@@ -263,5 +263,6 @@ func (s *sites) finish(ctx context.Context) {
 		}
 	}
 	s.out.Notes["policy.keep"] = "Never edited, stopped or disabled."
+	s.mayMove()
 	s.out.Limits = append(s.out.Limits, s.out.File.Limits()...)
 }

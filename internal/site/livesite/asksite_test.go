@@ -27,7 +27,7 @@ func TestAskSite(t *testing.T) {
 	}
 	name := net.JoinHostPort("shop.invalid", u.Port())
 	f := &target.File{URL: "https://" + name, Services: []target.Service{{Name: "job"}, {Name: "web", Listen: "0.0.0.0:" + u.Port()}}}
-	s := &Subject{options: Options{File: f}}
+	s := placedAs(&Subject{options: Options{File: f}})
 	s.connect()
 	if err := s.AskSite(t.Context()); err != nil || host != name {
 		t.Errorf("by its name: %v, host %q", err, host)

@@ -47,7 +47,7 @@ func (s *Subject) whileDown(ctx context.Context, r *running, do func() error) er
 // runningJobs are the names of the background jobs that have a process.
 func (s *Subject) runningJobs() (names []string) {
 	for _, name := range s.names {
-		if job := s.services[name]; isJob(job.Service) && job.runs() {
+		if job := s.running()[name]; isJob(job.Service) && job.runs() {
 			names = append(names, name)
 		}
 	}

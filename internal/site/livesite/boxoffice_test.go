@@ -137,7 +137,7 @@ func TestBoxOffice(t *testing.T) {
 // not answer: its file of the process id has the new one.
 func silent(t *testing.T, ctx context.Context, s *Subject, name string) {
 	t.Helper()
-	r := s.services[name]
+	r := s.running()[name]
 	health := r.Health
 	r.Health = "tcp:127.0.0.1:1" // nothing listens there
 	defer func() { r.Health = health }()
@@ -178,9 +178,9 @@ func endsLater(t *testing.T, ctx context.Context, f *target.File) {
 				t.Fatalf("the job's processes are %v, and were %d", now, first)
 			}
 		}
-		s.services[job].act.Lock() // until the restart is over
+		s.running()[job].act.Lock() // until the restart is over
 		now = s.Groups()[job]
-		s.services[job].act.Unlock()
+		s.running()[job].act.Unlock()
 		select {
 		case err := <-ended:
 			t.Errorf("the search would end: %v", err)

@@ -67,7 +67,7 @@ func (s *Subject) restartTwins(ctx context.Context, r *running) error {
 	}
 	s.builds.started(r.Name, sum)
 	for _, name := range s.names {
-		o := s.services[name]
+		o := s.running()[name]
 		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || o.Program != r.Program || !s.buildable(o) || s.builds.runs(name, sum) {
 			continue
 		}
@@ -145,7 +145,7 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 		return err
 	}
 	for _, name := range s.names {
-		o := s.services[name]
+		o := s.running()[name]
 		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o) || !s.builds.keeps(o.Program, sum) {
 			continue
 		}

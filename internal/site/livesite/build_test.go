@@ -27,7 +27,7 @@ func TestSharedSource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}, services: map[string]*running{}}
+	s := placedAs(&Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}})
 	s.builds = newBuilds(t.TempDir())
 	self, err := process.ReadProcess(host.Local{}, os.Getpid()) // a restart looks for a process that is alive
 	if err != nil {
@@ -40,7 +40,7 @@ func TestSharedSource(t *testing.T) {
 		write(program, "built elsewhere: "+name)
 		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: name, Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: source, Build: "cat one.txt two.txt > " + program}, Commands: target.Commands{Restart: "true"}}}
-		s.names, s.services[name] = append(s.names, name), r
+		s.names, s.running()[name] = append(s.names, name), r
 		if err := s.builds.start(r); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +82,7 @@ func TestSharedSource(t *testing.T) {
 func TestCompile(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("GOFLAGS", strings.TrimSpace(os.Getenv("GOFLAGS")+" -ldflags=-no-such-flag"))
-	s := &Subject{hosts: map[string]host.Host{"": host.Local{}}}
+	s := placedAs(&Subject{hosts: map[string]host.Host{"": host.Local{}}})
 	r := &running{host: host.Local{}, Service: &target.Service{Name: "app", Engine: iikanji.EngineGo, App: target.App{Source: dir, Package: "./cmd"}}}
 	for _, c := range [][2]string{{"undefined()", "main.go:3"}, {"", ""}} {
 		text, want := c[0], c[1]
@@ -132,13 +132,13 @@ func TestTwins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}, services: map[string]*running{}}
+	s := placedAs(&Subject{options: Options{File: &target.File{Path: filepath.Join(dir, target.Name)}, Dir: t.TempDir(), Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}})
 	s.builds = newBuilds(t.TempDir())
 	restarts := filepath.Join(dir, "restarts")
 	for _, c := range [][2]string{{"one", "app"}, {"two", "app"}, {"other", "job"}} {
 		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: c[0], Role: iikanji.RoleApp, Program: filepath.Join(dir, c[1]), Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: filepath.Dir(file), Build: "true"}, Commands: target.Commands{Restart: "cat " + file + " >> " + restarts + "; echo ' " + c[0] + "' >> " + restarts}}}
-		s.names, s.services[c[0]] = append(s.names, c[0]), r
+		s.names, s.running()[c[0]] = append(s.names, c[0]), r
 		if err := s.builds.start(r); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,7 @@ var errNoTest = errors.New("no test of its configuration is known: fill in comma
 // CheckConfig has the program of a service read a configuration file. For a
 // database this is the file alone, without the others that the server reads.
 func (s *Subject) CheckConfig(ctx context.Context, service, path string) error {
-	r := s.services[service]
+	r := s.running()[service]
 	if r.Commands.Test != "" {
 		err := s.command(ctx, r, r.Commands.Test, "IIKANJI_CONFIG="+path)
 		var failed *CommandError
@@ -75,7 +75,7 @@ const reloadWait = 30 * time.Second
 // Reload makes a service take its configuration without an interruption, and
 // returns when it has done so.
 func (s *Subject) Reload(ctx context.Context, service string) error {
-	r := s.services[service]
+	r := s.running()[service]
 	r.act.Lock()
 	defer r.act.Unlock()
 	if r.Commands.Reload != "" {

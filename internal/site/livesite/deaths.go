@@ -107,7 +107,7 @@ func Use(ctx context.Context, o Options, do func(ctx context.Context, s *Subject
 		err = joinErrors(err, s.Close())
 	}()
 	for _, name := range s.names {
-		s.watch(s.services[name])
+		s.watch(s.running()[name])
 	}
 	err = do(ctx, s)
 	return withCause(ctx, err)

@@ -25,11 +25,11 @@ const lookAgain = 10 * time.Second
 
 // findElsewhere lists the instances and spares of the site's services.
 func (s *Subject) findElsewhere() {
-	for i := range s.options.File.Services {
-		home := &s.options.File.Services[i]
+	for i := range s.File().Services {
+		home := &s.File().Services[i]
 		for _, name := range slices.Concat(home.Instances, home.Spare) {
 			there := *home
-			there.Host = s.options.File.HostRef(name)
+			there.Host = s.File().HostRef(name)
 			if s.hosts[there.Host] != nil && there.Unit != "" { // the same unit is all that is known of it
 				s.elsewhere = append(s.elsewhere, &elsewhere{Service: &there})
 			}
@@ -64,7 +64,7 @@ func (s *Subject) pid(e *elsewhere) int {
 // spares, by the service's name.
 func (s *Subject) GroupsOn(name string) map[string][]int {
 	groups := map[string][]int{}
-	for _, r := range s.services {
+	for _, r := range s.running() {
 		if p := r.process(); r.Host == name && p != nil && p.Alive(r.host) {
 			groups[r.Name] = []int{p.PID}
 		}

@@ -118,8 +118,8 @@ func (s *Subject) frontAddress() (on host.Host, address string) {
 	}
 	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	web := false
-	for i := range s.options.File.Services {
-		service := &s.options.File.Services[i]
+	for i := range s.File().Services {
+		service := &s.File().Services[i]
 		if _, p, err := net.SplitHostPort(service.Listen); err != nil || p != port || web {
 			continue
 		}

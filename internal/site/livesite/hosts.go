@@ -63,8 +63,8 @@ func (h *siteHost) Unwrap() host.Host { return h.Host }
 // SQL implements host.Host.
 func (h *siteHost) SQL(l host.Login) (*sql.DB, error) {
 	if l.User == "" {
-		for i := range h.subject.options.File.Services {
-			service := &h.subject.options.File.Services[i]
+		for i := range h.subject.File().Services {
+			service := &h.subject.File().Services[i]
 			if service.Host != h.name || service.Database.User == "" || (l.Socket == "" || l.Socket != service.Socket) && (l.Address == "" || l.Address != service.Listen) {
 				continue
 			}
@@ -81,8 +81,8 @@ func (h *siteHost) SQL(l host.Login) (*sql.DB, error) {
 // connect wraps the machines of the site.
 func (s *Subject) connect() {
 	s.hosts = map[string]host.Host{"": &siteHost{s.options.Hosts.On(""), "", s}}
-	for i := range s.options.File.Services {
-		name := s.options.File.Services[i].Host
+	for i := range s.File().Services {
+		name := s.File().Services[i].Host
 		s.hosts[name] = &siteHost{s.options.Hosts.On(name), name, s}
 	}
 	for name, on := range s.options.Hosts { // further machines: instances, spares, idle ones

@@ -66,8 +66,8 @@ func (s *Subject) withFile(on host.Host, path string) (host.Host, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return on, err
 	}
-	for i := range s.options.File.Services {
-		service := &s.options.File.Services[i]
+	for i := range s.File().Services {
+		service := &s.File().Services[i]
 		if there := s.hosts[service.Host]; service.Role == iikanji.RoleApp {
 			if _, err := there.Stat(path); err == nil {
 				return there, nil
@@ -79,7 +79,7 @@ func (s *Subject) withFile(on host.Host, path string) (host.Host, error) {
 
 // ofProcess reads a variable of a service as it was found.
 func (s *Subject) ofProcess(service, name string, inDSN bool) (string, error) {
-	r := s.services[service]
+	r := s.running()[service]
 	if r == nil {
 		return "", fmt.Errorf("service %s is not known", service)
 	}

@@ -19,7 +19,7 @@ import (
 // overridden is a subject with an app that was found with this specification.
 func overridden(t *testing.T, dir string, spec process.Spec) (*Subject, *running) {
 	t.Helper()
-	s := &Subject{options: Options{Dir: dir}, hosts: map[string]host.Host{"": host.Local{}}}
+	s := placedAs(&Subject{options: Options{Dir: dir}, hosts: map[string]host.Host{"": host.Local{}}})
 	if err := os.MkdirAll(s.envFolder(), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestPIDFiles(t *testing.T) {
 	write("nginx.pid", "222\n") // nginx has written it itself
 	write("nginx.unit.pid", "111")
 	write("other.pid", "1111\n")
-	s := &Subject{hosts: map[string]host.Host{"": host.Local{}}}
+	s := placedAs(&Subject{hosts: map[string]host.Host{"": host.Local{}}})
 	r := &running{host: host.Local{}, Service: &target.Service{Name: "nginx", Engine: iikanji.EngineNginx, PIDFile: filepath.Join(dir, "nginx.pid")}, filed: 111}
 	for _, pid := range []int{222, 222, 333} {
 		r.proc = &process.Process{}

@@ -5,17 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // placementName is the file of the work folder that says where services run in place of
 // iikanji.toml; see change.Placement.
 const placementName = "placement.json"
+
+// A placement is where the services of a subject run at present. It is replaced as a whole:
+// goroutines that wait for the end of a process read it.
+type placement struct {
+	file     *target.File // with placement.json laid over it
+	services map[string]*running
+}
 
 // overlaid is a file with the placement of a work folder laid over it.
 func overlaid(f *target.File, dir string) (*target.File, error) {
@@ -37,7 +46,13 @@ func overlaid(f *target.File, dir string) (*target.File, error) {
 		if !ok || to.Host == s.Host {
 			continue
 		}
-		s.Host = to.Host
+		spare := []string{s.Host}
+		for _, name := range s.Spare {
+			if f.HostRef(name) != to.Host {
+				spare = append(spare, name)
+			}
+		}
+		s.Host, s.Spare = to.Host, spare
 		if to.Address != "" {
 			s.Listen = to.Address
 		}
@@ -47,11 +62,12 @@ func overlaid(f *target.File, dir string) (*target.File, error) {
 
 // wirePlacement gives the site what changes of where services run need.
 func (s *Subject) wirePlacement() {
-	f := s.options.File
+	f := s.File()
 	s.site.Keep = f.Policy.Keep
 	s.site.Placement = filepath.Join(s.options.Dir, placementName)
 	s.site.Roots = append(s.site.Roots, s.options.Dir)
 	s.site.AroundUnit = s.aroundUnit
+	s.site.Placed = s.placed
 	if text := f.Bench.Initialize; text != "" {
 		s.site.Initialize = func(ctx context.Context) error {
 			return s.shell(ctx, host.Local{}, host.Command{Env: append(os.Environ(), "IIKANJI_URL="+f.URL), Dir: f.Bench.Dir}, text)
@@ -63,7 +79,7 @@ func (s *Subject) wirePlacement() {
 // site is expected then, and a service that runs afterwards answers.
 func (s *Subject) aroundUnit(ctx context.Context, on, unit string, do func() (active bool, err error)) error {
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		if r.Unit != unit || r.Host != on {
 			continue
 		}
@@ -84,4 +100,58 @@ func (s *Subject) aroundUnit(ctx context.Context, on, unit string, do func() (ac
 	}
 	_, err := do()
 	return err
+}
+
+// placed takes the services that a change has just led to another host from there: their
+// processes, logs and connections. What cannot be reached is told, and is down for this
+// command: the site may work without it.
+func (s *Subject) placed(ctx context.Context) {
+	file, err := overlaid(s.options.File, s.options.Dir)
+	if err != nil {
+		s.options.Progress(err.Error())
+		return
+	}
+	next := &placement{file, maps.Clone(s.running())}
+	for i := range file.Services {
+		now := &file.Services[i]
+		before := next.services[now.Name]
+		if before == nil || before.Host == now.Host && before.Listen == now.Listen {
+			continue
+		}
+		before.expect(true) // its end, if it still runs there
+		r, err := s.foundOn(ctx, now)
+		if err != nil {
+			s.options.Progress(fmt.Sprintf("service %s is not found on its host: %v", now.Name, err))
+			r = &running{Service: now, host: s.hosts[now.Host]}
+		}
+		next.services[now.Name] = r
+	}
+	s.at.Store(next)
+	s.elsewhere = nil
+	s.findElsewhere()
+	s.site.Target = s.Target()
+	for _, name := range s.names {
+		r := s.running()[name]
+		if r.process() == nil || s.site.Services[name].Host == r.Host {
+			continue
+		}
+		svc, err := s.wireOne(ctx, r)
+		if err != nil {
+			s.options.Progress(fmt.Sprintf("service %s on its host: %v", name, err))
+			r.set(nil)
+			continue
+		}
+		s.site.Services[name] = svc
+		s.watch(r)
+	}
+}
+
+// foundOn finds the process of a service on its present host.
+func (s *Subject) foundOn(ctx context.Context, service *target.Service) (*running, error) {
+	on := s.hosts[service.Host]
+	if on == nil {
+		return nil, fmt.Errorf("no host %q", service.Host)
+	}
+	m, err := process.ReadMachine(on)
+	return found(ctx, m, service, err)
 }

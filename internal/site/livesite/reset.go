@@ -12,7 +12,7 @@ import (
 // Prepare returns what makes the site's data anew before a run; nil where the
 // benchmarker does it.
 func (s *Subject) Prepare() func(ctx context.Context) error {
-	switch r := s.options.File.Bench.Reset; r.How {
+	switch r := s.File().Bench.Reset; r.How {
 	case target.ResetCommand:
 		return func(ctx context.Context) error {
 			return s.shell(ctx, s.hosts[""], host.Command{Env: os.Environ(), Dir: s.dir()}, r.Command)

@@ -21,7 +21,7 @@ import (
 
 // Restart implements field.Subject.
 func (s *Subject) Restart(ctx context.Context, service string) error {
-	r, ok := s.services[service]
+	r, ok := s.running()[service]
 	if !ok {
 		return fmt.Errorf("no service %q", service)
 	}
@@ -276,7 +276,7 @@ func (s *Subject) writePID(r *running) error {
 // also if iikanji ends before it does so.
 func (s *Subject) Kill(ctx context.Context) error {
 	for _, name := range s.names { // before the first one is killed
-		if r := s.services[name]; r.origin != nil {
+		if r := s.running()[name]; r.origin != nil {
 			if err := r.mayEnd(); err != nil {
 				return err
 			}
@@ -284,7 +284,7 @@ func (s *Subject) Kill(ctx context.Context) error {
 	}
 	var errs []error
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		r.act.Lock()
 		r.expect(true)
 		if err := s.kill(ctx, r); err != nil {

@@ -46,7 +46,7 @@ type Sensor struct {
 func (s *Subject) sensors(ctx context.Context) ([]Sensor, error) {
 	out, refused := s.timedLogs(ctx)
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		if !r.Engine.MySQLFamily() {
 			continue
 		}
@@ -65,7 +65,7 @@ func (s *Subject) sensors(ctx context.Context) ([]Sensor, error) {
 func (s *Subject) timedLogs(ctx context.Context) ([]Sensor, error) {
 	var out []Sensor
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		if r.Role != iikanji.RoleWeb || r.Engine != iikanji.EngineNginx || r.Config == "" {
 			continue
 		}
@@ -292,7 +292,7 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 // createPrivate makes the file of a timed access log, which only its owner may read,
 // before nginx opens it. The owner is the account of nginx's master.
 func (s *Subject) createPrivate(service, path string) error {
-	r := s.services[service]
+	r := s.running()[service]
 	err := r.host.Remove(path) // of a run that was killed; it may be open to others
 	if err == nil {
 		err = r.host.Create(path, nil, 0o600)

@@ -38,11 +38,11 @@ type snapshot struct {
 func (s *Subject) snapshots(ctx context.Context) ([]*snapshot, error) {
 	var out []*snapshot
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		if !r.Engine.MySQLFamily() {
 			continue
 		}
-		n := &snapshot{s: s, r: r, db: s.site.Services[name].DB(), dir: filepath.Join(s.options.Dir, "snapshot", name), method: s.options.File.Bench.Reset.Method}
+		n := &snapshot{s: s, r: r, db: s.site.Services[name].DB(), dir: filepath.Join(s.options.Dir, "snapshot", name), method: s.File().Bench.Reset.Method}
 		if err := n.db.QueryRowContext(ctx, "SELECT @@datadir").Scan(&n.data); err != nil {
 			return nil, fmt.Errorf("finding the data folder of service %s: %w", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -40,7 +41,7 @@ type Subject struct {
 	options   Options
 	hosts     map[string]host.Host // by name; "" is this machine
 	names     []string             // of the services, in the file's order
-	services  map[string]*running
+	at        atomic.Pointer[placement]
 	elsewhere []*elsewhere
 	site      *change.Site
 	dbs       []*sql.DB
@@ -66,10 +67,12 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	if o.File, err = overlaid(o.File, o.Dir); err != nil {
+	file, err := overlaid(o.File, o.Dir)
+	if err != nil {
 		return nil, err
 	}
-	s := &Subject{options: o, services: map[string]*running{}, deaths: &field.Deaths{}, logs: map[string]string{}}
+	s := &Subject{options: o, deaths: &field.Deaths{}, logs: map[string]string{}}
+	s.at.Store(&placement{file, map[string]*running{}})
 	s.ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -81,12 +84,18 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	}
 	s.connect()
 	s.findElsewhere()
-	machines, unread := Hosts(s.hosts).Machines(o.File)
+	machines, unread := Hosts(s.hosts).Machines(file)
 	var missing []error
-	for i := range o.File.Services {
-		service := &o.File.Services[i]
+	for i := range file.Services {
+		service := &file.Services[i]
 		r, err := found(ctx, machines[service.Host], service, unread[service.Host])
 		if down := (*NotRunningError)(nil); o.Partly && errors.As(err, &down) {
+			if down.Err == nil && service.Method() == target.ByUnit { // systemd can start it
+				o.Progress(down.Error())
+				s.names = append(s.names, service.Name)
+				s.running()[service.Name] = &running{Service: service, host: s.hosts[service.Host]}
+				continue
+			}
 			o.Progress(fmt.Sprintf("%v; changes of it cannot be undone until it runs", down))
 			continue
 		}
@@ -100,7 +109,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 			}
 		}
 		s.names = append(s.names, service.Name)
-		s.services[service.Name] = r
+		s.running()[service.Name] = r
 	}
 	if len(missing) > 0 {
 		return nil, errors.Join(missing...)
@@ -117,7 +126,7 @@ func (s *Subject) Close() error {
 	for _, db := range s.dbs {
 		errs = append(errs, db.Close())
 	}
-	for _, r := range s.services {
+	for _, r := range s.running() {
 		if r.origin != nil {
 			r.origin.Close()
 		}
@@ -143,15 +152,18 @@ func withCause(ctx context.Context, err error) error {
 }
 
 // dir is the folder of the file, in which its commands run.
-func (s *Subject) dir() string { return filepath.Dir(s.options.File.Path) }
+func (s *Subject) dir() string { return filepath.Dir(s.File().Path) }
 
-// File is the description of the site.
-func (s *Subject) File() *target.File { return s.options.File }
+// File is the description of the site, with the present placement of its services.
+func (s *Subject) File() *target.File { return s.at.Load().file }
+
+// running are the services by their names.
+func (s *Subject) running() map[string]*running { return s.at.Load().services }
 
 // Target implements field.Subject.
 func (s *Subject) Target() iikanji.Target {
-	t := s.options.File.Target()
-	t.Bench.Parameters, _ = s.options.File.Parameters() // a damaged file fails each run, with its line
+	t := s.File().Target()
+	t.Bench.Parameters, _ = s.File().Parameters() // a damaged file fails each run, with its line
 	groups := s.Groups()
 	for i := range t.Services {
 		service := &t.Services[i]
@@ -167,7 +179,7 @@ func (s *Subject) Target() iikanji.Target {
 func (s *Subject) Site() *change.Site { return s.site }
 
 // URL implements field.Subject.
-func (s *Subject) URL() string { return s.options.File.URL }
+func (s *Subject) URL() string { return s.File().URL }
 
 // Deaths implements field.Subject.
 func (s *Subject) Deaths() *field.Deaths { return s.deaths }
@@ -175,7 +187,7 @@ func (s *Subject) Deaths() *field.Deaths { return s.deaths }
 // Groups implements field.Subject.
 func (s *Subject) Groups() map[string][]int {
 	groups := map[string][]int{}
-	for name, r := range s.services {
+	for name, r := range s.running() {
 		if p := r.process(); p != nil && p.Alive(r.host) {
 			groups[name] = []int{p.PID}
 		}
@@ -185,7 +197,7 @@ func (s *Subject) Groups() map[string][]int {
 
 // Refresh implements field.Subject.
 func (s *Subject) Refresh(ctx context.Context, service string) error {
-	r, ok := s.services[service]
+	r, ok := s.running()[service]
 	if !ok {
 		return fmt.Errorf("no service %q", service)
 	}

@@ -331,7 +331,7 @@ func snapshots(t *testing.T, s *Subject) {
 	}
 	before := state()
 	for _, method := range []target.Method{target.MethodCopy, target.MethodDump} {
-		s.options.File.Bench.Reset = target.Reset{How: target.ResetSnapshot, Method: method}
+		s.File().Bench.Reset = target.Reset{How: target.ResetSnapshot, Method: method}
 		if err := os.RemoveAll(filepath.Join(s.options.Dir, "snapshot")); err != nil {
 			t.Fatal(err)
 		}
@@ -346,7 +346,7 @@ func snapshots(t *testing.T, s *Subject) {
 			t.Errorf("%s: after the reset:\n%s\nbefore:\n%s", method, now, before)
 		}
 	}
-	s.options.File.Bench.Reset.Method = target.MethodCopy
+	s.File().Bench.Reset.Method = target.MethodCopy
 	exec("ALTER TABLE ferry.booking ADD INDEX kept (seats)")
 	indexed := state()
 	if err := os.WriteFile(filepath.Join(s.options.Dir, "snapshot", "mariadb", "method"), []byte(target.MethodCopy), 0o600); err != nil {
@@ -360,7 +360,7 @@ func snapshots(t *testing.T, s *Subject) {
 		}
 	}
 	exec("ALTER TABLE ferry.booking DROP INDEX kept")
-	if s.options.File.Bench.Reset = (target.Reset{}); s.Prepare() != nil {
+	if s.File().Bench.Reset = (target.Reset{}); s.Prepare() != nil {
 		t.Error("without a reset there is one")
 	}
 }
@@ -431,7 +431,7 @@ func configs(t *testing.T, site *targettest.Site, s *Subject) {
 		if err := s.CheckConfig(t.Context(), name, bad); !errors.As(err, &refused) || !strings.Contains(err.Error(), "no_such") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := s.CheckConfig(t.Context(), name, s.services[name].Config); err != nil {
+		if err := s.CheckConfig(t.Context(), name, s.running()[name].Config); err != nil {
 			t.Errorf("its own configuration: %v", err)
 		}
 	}

@@ -17,7 +17,7 @@ const unitsFolder = "/etc/systemd/system"
 // wireSystemd adds the machine's service manager where systemd has booted the machine and
 // the policy allows its folder.
 func (s *Subject) wireSystemd() {
-	if _, err := s.hosts[""].Stat("/run/systemd/system"); err == nil && slices.Contains(s.options.File.Policy.Folders, unitsFolder) {
+	if _, err := s.hosts[""].Stat("/run/systemd/system"); err == nil && slices.Contains(s.File().Policy.Folders, unitsFolder) {
 		s.site.Services[change.Systemd] = change.Service{Reloads: true, Running: manager{s}}
 	}
 }

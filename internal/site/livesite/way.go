@@ -19,7 +19,7 @@ import (
 // Way describes how a service is restarted. The error, which wraps field.ErrNoRestart, is
 // that of a service that cannot be started again as it was found.
 func (s *Subject) Way(service string) (string, error) {
-	r, ok := s.services[service]
+	r, ok := s.running()[service]
 	if !ok {
 		return "", fmt.Errorf("no service %q", service)
 	}

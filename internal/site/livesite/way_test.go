@@ -205,12 +205,12 @@ func TestRefusedStart(t *testing.T) {
 		}
 		s.answers(t)
 	}
-	s.subject.services["nginx"].origin.Spec.Path += ".gone"
+	s.subject.running()["nginx"].origin.Spec.Path += ".gone"
 	if err := s.subject.Restart(t.Context(), "nginx"); !errors.Is(err, field.ErrNoRestart) {
 		t.Errorf("without its program: %v", err)
 	}
 	s.answers(t)
-	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.File(), s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 }
@@ -219,7 +219,7 @@ func TestRefusedStart(t *testing.T) {
 // again, and the other program is left alone.
 func TestComeBack(t *testing.T) {
 	s := startPHP(t)
-	if err := s.subject.services["nginx"].endOf(syscall.SIGTERM).Do(t.Context()); err != nil {
+	if err := s.subject.running()["nginx"].endOf(syscall.SIGTERM).Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	taken, err := net.Listen("tcp", s.address)
@@ -237,7 +237,7 @@ func TestComeBack(t *testing.T) {
 		t.Errorf("%v after %d attempts", err, attempts)
 	}
 	s.answers(t)
-	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.File(), s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 }
@@ -246,7 +246,7 @@ func TestComeBack(t *testing.T) {
 // the command that starts it, until it runs again.
 func TestOutage(t *testing.T) {
 	s := startPHP(t)
-	r := s.subject.services["nginx"]
+	r := s.subject.running()["nginx"]
 	path, env := r.origin.Spec.Path, filepath.Join(s.dir, "broken")
 	if err := os.WriteFile(env, []byte("#!/bin/sh\n[ \"$1\" = -t ] && exit\necho x >> "+s.dir+"/starts\nexit 3\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -258,7 +258,7 @@ func TestOutage(t *testing.T) {
 	if starts, err := os.ReadFile(filepath.Join(s.dir, "starts")); err != nil || len(starts) != len("x\n")*(1+len(comebacks)) {
 		t.Errorf("starts %q, %v", starts, err)
 	}
-	out, err := Outages(nil, s.subject.options.File, s.work)
+	out, err := Outages(nil, s.subject.File(), s.work)
 	if err != nil || len(out) != 1 || out[0].Service != "nginx" || !strings.Contains(out[0].Hints()[0], "'-g' 'daemon off;'") && !strings.Contains(out[0].Hints()[0], "-g 'daemon off;'") {
 		t.Errorf("%v, %v", out, err)
 	}
@@ -267,7 +267,7 @@ func TestOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.answers(t)
-	if out, err := Outages(nil, s.subject.options.File, s.work); err != nil || len(out) > 0 {
+	if out, err := Outages(nil, s.subject.File(), s.work); err != nil || len(out) > 0 {
 		t.Errorf("outages %v, %v", out, err)
 	}
 	if _, err := os.Stat(outageFile(s.work, "nginx")); !errors.Is(err, os.ErrNotExist) {

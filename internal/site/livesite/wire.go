@@ -17,13 +17,15 @@ func (s *Subject) wire(ctx context.Context) error {
 	if err := os.MkdirAll(s.envFolder(), 0o700); err != nil {
 		return fmt.Errorf("making the work folder: %w", err)
 	}
-	f := s.options.File
+	f := s.File()
 	s.site = &change.Site{Target: s.Target(), Hosts: s.hosts, Services: map[string]change.Service{},
 		Roots: roots(s.envFolder(), f)}
 	for _, name := range s.names {
-		r := s.services[name]
+		r := s.running()[name]
 		svc, err := s.wireOne(ctx, r)
-		if err != nil {
+		if err != nil && s.options.Partly {
+			s.options.Progress(fmt.Sprintf("service %s: %v", name, err))
+		} else if err != nil {
 			return fmt.Errorf("service %s: %w", name, err)
 		}
 		s.site.Services[name] = svc
@@ -46,7 +48,7 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 			return svc, err
 		}
 		s.dbs = append(s.dbs, is.db)
-		if err := is.db.PingContext(ctx); err != nil {
+		if err := is.db.PingContext(ctx); err != nil && r.process() != nil {
 			return svc, fmt.Errorf("connecting to the database: %w", err)
 		}
 		svc.Checks = true
@@ -61,6 +63,8 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 			if err := s.builds.start(r); err != nil {
 				return svc, err
 			}
+		} else {
+			svc.SourceThere = r.App.Source
 		}
 	}
 	svc.Running = is

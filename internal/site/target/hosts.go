@@ -113,6 +113,14 @@ func (f *File) HostRef(name string) string {
 	return name
 }
 
+// hostRefs are the names of machines in the words of iikanji.
+func (f *File) hostRefs(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, f.HostRef(name))
+	}
+	return out
+}
+
 // FoldersOn are the folders of a machine in which files may be written; "" is this machine.
 func (f *File) FoldersOn(name string) []string {
 	var out []string

@@ -127,7 +127,7 @@ func (f *File) fill() {
 
 // Target is the site in iikanji's own words, without processes.
 func (f *File) Target() iikanji.Target {
-	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, ParameterFile: f.ParameterPath(), Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), MaxAge: time.Duration(f.Policy.MaxAge), AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots}}
+	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, ParameterFile: f.ParameterPath(), Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), MaxAge: time.Duration(f.Policy.MaxAge), AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots, MoreHosts: f.Policy.Profile == Contest}}
 	for i := range f.Hosts {
 		h, name := &f.Hosts[i], f.HostRef(f.Hosts[i].Name)
 		if len(h.Roles) > 0 {
@@ -143,7 +143,9 @@ func (f *File) Target() iikanji.Target {
 		}
 	}
 	for i := range f.Services {
-		t.Services = append(t.Services, f.Services[i].service())
+		s := f.Services[i].service()
+		s.Instances, s.Spare = f.hostRefs(s.Instances), f.hostRefs(s.Spare)
+		t.Services = append(t.Services, s)
 	}
 	return t
 }

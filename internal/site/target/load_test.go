@@ -317,6 +317,12 @@ func TestPolicyProfiles(t *testing.T) {
 		}
 		before = all
 	}
+	for _, p := range Profiles() {
+		f := &File{Policy: Policy{Profile: p}}
+		if more := f.Target().Policy.MoreHosts; more != (p == Contest) {
+			t.Errorf("%s: more hosts %v", p, more)
+		}
+	}
 	f, err := Parse("/x/iikanji.toml", []byte("version = 1\nurl = \"http://127.0.0.1:1\"\n[[service]]\nname = \"a\"\nrole = \"app\"\nlisten = \"127.0.0.1:1\"\n"+
 		"[policy]\nprofile = \"production\"\nallow = [\"freshness\", \"row-order\"]\n"))
 	if err != nil {

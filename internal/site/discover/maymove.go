@@ -1,0 +1,56 @@
+package discover
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/iikanji/iikanji"
+)
+
+// The folders, besides that of its settings, which a move of a database to another host edits:
+// that of units and their drop-ins, and where the packages of distributions have the data.
+const (
+	unitsFolder = "/etc/systemd/system"
+	dataFolder  = "/var/lib/mysql"
+)
+
+// mayMove adds the folders that a move of a database to a host with a spare of it edits, where
+// the policy lets a site need more than one host.
+func (s *sites) mayMove() {
+	f := s.out.File
+	if !f.Target().Policy.MoreHosts {
+		return
+	}
+	movable := false
+	for i := range f.Services {
+		svc := &f.Services[i]
+		if !svc.Engine.MySQLFamily() || svc.Unit == "" || svc.DropIn == "" || len(svc.Spare) == 0 {
+			continue
+		}
+		movable = true
+		for _, name := range append([]string{svc.Host}, svc.Spare...) {
+			for _, folder := range []string{unitsFolder, filepath.Dir(svc.DropIn), dataFolder} {
+				s.grant(name, folder)
+			}
+		}
+	}
+	for i := range f.Services {
+		if svc := &f.Services[i]; movable && svc.Role == iikanji.RoleApp && svc.Unit != "" { // they get its address
+			s.grant(svc.Host, unitsFolder)
+		}
+	}
+}
+
+// grant adds a folder of a machine to the policy if it is there.
+func (s *sites) grant(machine, folder string) {
+	p := s.machine(machine)
+	if _, err := p.Host.Stat(folder); err != nil {
+		return
+	}
+	if !p.As.Here() {
+		folder = p.As.Name + ":" + folder
+	}
+	if folders := &s.out.File.Policy.Folders; !slices.Contains(*folders, folder) {
+		*folders = append(*folders, folder)
+	}
+}
