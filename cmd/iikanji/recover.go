@@ -30,8 +30,9 @@ func (recoverCmd) Help() string {
 	return `Brings the site to a known state after iikanji was killed, or the power failed:
 ends the processes that a crashed stack left, undoes half-done changes, tries
 again to undo stuck ones, applies again changes that a search had reverted for a
-comparison, and removes temporary files. Applied changes stay. It is safe to run
-it twice, or if no change is half done.
+comparison, and removes temporary files. Applied changes stay, but for the move of
+a service to another host whose trial was cut off. It is safe to run it twice, or if
+no change is half done.
 
 If events of the journal are damaged or missing, it shows for each place of the
 changes concerned whether it is as before the change, as after it, or neither,
@@ -97,7 +98,11 @@ func (c *recoverCmd) all(ctx context.Context, e *env, a *namedTarget, dir string
 	if err != nil {
 		return err
 	}
-	if len(half)+len(away)+sensors+logs > 0 || len(proving) > 0 {
+	moved, err := tune.CutOff(h)
+	if err != nil {
+		return err
+	}
+	if len(half)+len(away)+len(moved)+sensors+logs > 0 || len(proving) > 0 {
 		if err := c.recover(ctx, e, a, dir, h, half, done); err != nil {
 			return err
 		}
@@ -144,8 +149,12 @@ type recovered struct {
 // were reverted for a comparison. If a half-done change keeps a server from starting, or the app from
 // building, its files are put back first: that needs no server.
 func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir string, h *history.History, half []*iikanji.Change, done *recovered) error {
+	with := withLiveTarget
+	if slices.ContainsFunc(half, endsUnits) {
+		with = withWhatRuns
+	}
 	up := func() error {
-		return withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
+		return with(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
 			if err := done.restoreLogs(ctx, w); err != nil {
 				return err
 			}
@@ -181,6 +190,12 @@ func (c *recoverCmd) recover(ctx context.Context, e *env, a *namedTarget, dir st
 	}
 	fmt.Fprintln(e.Stderr, "the stack did not come up: the files of the half-done changes were put into one state; trying again")
 	return up()
+}
+
+// endsUnits reports whether a change starts or ends units: one that is half done may have
+// ended a service of the site, which its undo starts.
+func endsUnits(c *iikanji.Change) bool {
+	return slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Verb == iikanji.Unit })
 }
 
 // filesToPut returns the interrupted changes with the files that the stack needs
@@ -220,6 +235,11 @@ func (r *recovered) undo(ctx context.Context, w *liveTarget, h *history.History)
 		var logs []iikanji.ChangeID
 		logs, err = livesite.RevertSensors(ctx, h, w.executor(h))
 		ids = append(ids, logs...)
+	}
+	if err == nil {
+		var moved []iikanji.ChangeID
+		moved, err = tune.UndoCutOff(ctx, h, w.executor(h))
+		ids = append(ids, moved...)
 	}
 	undone, e := loaded(h, ids)
 	r.Undone = append(r.Undone, undone...)

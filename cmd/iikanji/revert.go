@@ -97,9 +97,9 @@ func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 	if err != nil || c.All {
 		return all, err
 	}
-	for _, x := range all {
+	for i, x := range all {
 		if x.ID == iikanji.ChangeID(c.ID) {
-			return []*iikanji.Change{x}, nil
+			return []*iikanji.Change{x}, notMovedSince(x, all[:i])
 		}
 	}
 	x, err := h.LoadChange(iikanji.ChangeID(c.ID))
@@ -107,6 +107,18 @@ func (c *revertCmd) chosen(h *history.History) ([]*iikanji.Change, error) {
 		return nil, err
 	}
 	return nil, hinted(fmt.Errorf("change %d is %s: there is nothing to undo", x.ID, x.Stage), fmt.Sprintf("iikanji history %s%s lists them", c.Target, c.flags()))
+}
+
+// notMovedSince refuses the undo of a change whose service was moved since, or of a move since
+// which its service was changed: it would be undone where it was not made. Later changes of the
+// same files are found by their contents.
+func notMovedSince(x *iikanji.Change, later []*iikanji.Change) error {
+	for _, l := range later {
+		if l.Target == x.Target && (change.Moves(l) || change.Moves(x)) {
+			return hinted(fmt.Errorf("change %d was made since, on the host where %s is now: %s", l.ID, x.Target, report.Clean(l.Says)), fmt.Sprintf("undo change %d first", l.ID))
+		}
+	}
+	return nil
 }
 
 // inForce returns the changes that can be undone, in the order in which they must

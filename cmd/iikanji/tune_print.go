@@ -65,6 +65,9 @@ func percentCell(x float64) string { return fmt.Sprintf("%+.1f%%", inPercent(x))
 // trialText are the lines below the row of a trial: what was changed.
 func trialText(a *search.Attempt) (lines []string) {
 	if !a.HasSeveral() {
+		if text := a.PredictedText(); text != "" {
+			return []string{"→ " + a.Says, "  " + text}
+		}
 		return []string{"→ " + a.Says}
 	}
 	for _, p := range a.Planned() {

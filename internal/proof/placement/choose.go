@@ -119,13 +119,23 @@ func (m *Model) twins(now Placement) []int {
 		out[h] = h
 		for o := range h {
 			a, b := m.Hosts[h], m.Hosts[o]
-			if used&(1<<h|1<<o) == 0 && a.Cores == b.Cores && a.Disk == b.Disk && a.Link == b.Link && a.Memory == b.Memory && slices.Equal(a.Roles, b.Roles) {
+			if used&(1<<h|1<<o) == 0 && a.Cores == b.Cores && a.Disk == b.Disk && a.Link == b.Link && a.Memory == b.Memory && m.alike(h, o) {
 				out[h] = o
 				break
 			}
 		}
 	}
 	return out
+}
+
+// alike reports whether the same services may run on two hosts.
+func (m *Model) alike(a, b int) bool {
+	for i := range m.Services {
+		if m.may(i, a) != m.may(i, b) {
+			return false
+		}
+	}
+	return true
 }
 
 // place tries all hosts of the services from i on.

@@ -45,6 +45,9 @@ type Service struct {
 	Fixed bool
 	// Many: it may run on several hosts, which share its requests.
 	Many bool
+	// May are the hosts that it may run on, as a set of bits like those of a Placement; 0 for
+	// all whose roles have its own.
+	May uint8
 }
 
 // A Call is what one service asks of another one.
@@ -238,6 +241,9 @@ func (m *Model) ratio(now, then Placement, scale []float64) float64 {
 
 // may reports whether a service may run on a host.
 func (m *Model) may(service, host int) bool {
-	roles := m.Hosts[host].Roles
+	roles, may := m.Hosts[host].Roles, m.Services[service].May
+	if may != 0 && may&On(host) == 0 {
+		return false
+	}
 	return len(roles) == 0 || slices.Contains(roles, m.Services[service].Role)
 }

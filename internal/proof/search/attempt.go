@@ -1,6 +1,8 @@
 package search
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -145,4 +147,18 @@ func (a *Attempt) Result() string {
 		return "parked"
 	}
 	return a.Verdict.Call.String()
+}
+
+// PredictedText is what was predicted of the attempt, beside what was measured; "" without a
+// prediction.
+func (a *Attempt) PredictedText() string {
+	p := a.Candidate.Predicted
+	if p == nil {
+		return ""
+	}
+	text := fmt.Sprintf("predicted ×%.2f (%.2f to %.2f)", p.Ratio, p.Range.Lo, p.Range.Hi)
+	if e := a.Verdict.Effect; e.Level > 0 {
+		text += fmt.Sprintf(", measured ×%.2f (%.2f to %.2f)", math.Exp(e.Mid), math.Exp(e.Lo), math.Exp(e.Hi))
+	}
+	return text
 }

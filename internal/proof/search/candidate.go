@@ -20,6 +20,8 @@ type Candidate struct {
 	Proposed bool `json:"proposed,omitempty"`
 	// Traits is what the declared act of its remedy says about its trial.
 	Traits Traits `json:"traits,omitzero"`
+	// Predicted is what a model expects of it; nil without one.
+	Predicted *Prediction `json:"predicted,omitempty"`
 
 	key string // cache of Key
 }
@@ -29,6 +31,13 @@ type Traits struct {
 	Blinds   bool `json:"blinds,omitempty"`   // sensors see less once it is applied
 	Rewrites bool `json:"rewrites,omitempty"` // it changes the source of an app
 	Apart    bool `json:"apart,omitempty"`    // it is planned from all of the source
+	Prepared bool `json:"prepared,omitempty"` // another change prepares it, which takes long
+}
+
+// A Prediction is what a model expects of a candidate, as a ratio of scores.
+type Prediction struct {
+	Ratio float64       `json:"ratio"`
+	Range iikanji.Range `json:"range"`
 }
 
 // Key identifies a candidate: the same remedy is not tried twice while the
@@ -67,6 +76,13 @@ func (c Candidate) promise() float64 { return c.Chance * c.Gain }
 // What it is worth depends on the limit: a constant that throttles hides nothing as
 // long as another limit binds.
 func (c Candidate) knob() bool { return c.Traits.Rewrites && c.Remedy.Args["variant"] != "" }
+
+// alone reports whether a candidate is never tried with others: who wrote it has read what the
+// diagnosis says, it is planned from all of the source, it is one of several values, or its
+// preparation would be made again for each trial.
+func (c Candidate) alone() bool {
+	return c.Proposed || c.Traits.Apart || c.Traits.Prepared || c.knob()
+}
 
 // hasFixesOf reports whether a rewrite has all fixes of another: those of its function by
 // its levers.

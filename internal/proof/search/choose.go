@@ -13,7 +13,7 @@ func (s *State) next(blind bool) (Candidate, bool) {
 	waiting := s.rewritesWait(s.Candidates)
 	for _, c := range s.rankedNow() {
 		if c.Traits.Blinds != blind || c.Key() == s.underTrial() || s.isTrifle(c) || waiting && s.waitsForRewrites(c) || !s.hasTimeFor(c) ||
-			s.Stale && s.IsCured(c) {
+			s.Stale && s.IsCured(c) || s.preparedEnough(c) {
 			continue
 		}
 		switch tried, deferred := s.HasTried(c); {

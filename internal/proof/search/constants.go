@@ -53,6 +53,8 @@ const (
 	FewestPairs
 	MostPairs
 	AnswerRuns
+	PrepareRuns
+	MostPrepared
 	MostSaved
 	ProposedChance
 	ProposedGain
@@ -180,6 +182,9 @@ var table = [numbers]Constant{
 	MostPairs:   {"most pairs", 8, "pairs", "The last look of a trial."},
 	AnswerRuns: {"answer runs", 2, "runs",
 		"What the build and the comparison of answers of a change of source take."},
+	PrepareRuns: {"prepare runs", 3, "runs",
+		"What a placement takes besides its pairs: the copy, its removal, and slower switches."},
+	MostPrepared: {"most prepared", 3, "candidates", "That a search prepares: each stops the site for the time of a copy."},
 	MostSaved: {"most saved", 0.9, "of the binding resource",
 		"That one remedy is expected to save: a share of 1 would mean an infinite gain."},
 	ProposedChance: {"proposed chance", 0.1, "probability", "The least of a gain of what a proposer wrote."},

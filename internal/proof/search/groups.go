@@ -16,7 +16,7 @@ func (s *State) undecided() []Candidate {
 			continue
 		}
 		seen[a.Key] = true
-		if a.Parked && a.Verdict.Effect.Mid > 0 && !a.Candidate.Traits.Blinds {
+		if a.Parked && a.Verdict.Effect.Mid > 0 && !a.Candidate.Traits.Blinds && !a.Candidate.Traits.Prepared {
 			parts = append(parts, a.Candidate)
 		}
 	}
@@ -39,7 +39,7 @@ func (s *State) isNewBundle(parts []Candidate) bool {
 // is no time for a trial of each, candidates whose expected gain is below
 // middling. It has one remedy of each finding, and none of a proposer.
 func (s *State) handful(first Candidate, most int) []Candidate {
-	if !s.bounded() && most <= s.count(MostParts) {
+	if !s.bounded() && most <= s.count(MostParts) || first.Traits.Prepared {
 		return nil
 	}
 	waiting := s.waiting(first.Traits.Blinds)
@@ -59,7 +59,7 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 	parts := []Candidate{first}
 	for _, c := range waiting {
 		same := func(o Candidate) bool { return o.Cause() == c.Cause() }
-		if len(parts) < most && small(c) && !c.Traits.Rewrites && !slices.ContainsFunc(parts, same) {
+		if len(parts) < most && small(c) && !c.Traits.Rewrites && !c.Traits.Prepared && !slices.ContainsFunc(parts, same) {
 			parts = append(parts, c)
 		}
 	}
@@ -70,7 +70,7 @@ func (s *State) handful(first Candidate, most int) []Candidate {
 // comparison of answers and one build serve all. A knob is tried alone, and so is
 // what a proposer wrote.
 func (s *State) allRewrites(first Candidate) []Candidate {
-	alone := func(c Candidate) bool { return !c.Traits.Rewrites || c.knob() || c.Traits.Apart || c.Proposed }
+	alone := func(c Candidate) bool { return !c.Traits.Rewrites || c.alone() }
 	if alone(first) {
 		return nil
 	}
@@ -121,7 +121,7 @@ func (s *State) several(first Candidate) []Candidate {
 	if !s.Scarce() {
 		return s.handful(first, s.count(MostFactors))
 	}
-	alone := func(c Candidate) bool { return c.Traits.Blinds || c.Proposed || c.Traits.Apart || c.knob() }
+	alone := func(c Candidate) bool { return c.Traits.Blinds || c.alone() }
 	if alone(first) {
 		return nil
 	}

@@ -12,10 +12,11 @@ func (s *State) Diagnosed(binding string, found []Candidate) {
 }
 
 // Carry keeps candidates of earlier diagnoses that the latest one does not have,
-// except for other remedies of a finding that has a remedy in force.
+// except for other remedies of a finding that has a remedy in force, and for placements: what
+// they promise depends on which host is full.
 func (s *State) Carry(older []Candidate) {
 	for _, c := range older {
-		if !s.IsCured(c) && !s.hasCandidate(c) {
+		if !s.IsCured(c) && !s.hasCandidate(c) && !c.Traits.Prepared {
 			c.Chance *= s.constant(Faded)
 			s.Candidates = append(s.Candidates, c)
 		}

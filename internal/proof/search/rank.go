@@ -43,8 +43,11 @@ func (s *State) GainOf(share float64) float64 {
 
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.
 func (s *State) extraRuns(c Candidate) float64 {
-	if c.Traits.Rewrites {
+	switch {
+	case c.Traits.Rewrites:
 		return s.constant(AnswerRuns)
+	case c.Traits.Prepared:
+		return s.constant(PrepareRuns)
 	}
 	return 0
 }

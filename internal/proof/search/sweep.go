@@ -21,7 +21,7 @@ func (s *State) sweeps() bool { return s.Scarce() || s.Ledger.Absorbed }
 // finding. Before rewrites of source comes a sweep without them if it promises much: a slow
 // site answers few of the requests whose answers are compared. nil means no sweep.
 func (s *State) sweep(first Candidate) []Candidate {
-	if !s.sweeps() || first.Traits.Blinds || first.Proposed || first.Traits.Apart || first.knob() {
+	if !s.sweeps() || first.Traits.Blinds || first.alone() {
 		return nil
 	}
 	if s.Suspects[first.Key()] && len(s.Suspects) == 1 {
@@ -43,7 +43,7 @@ func (s *State) sweep(first Candidate) []Candidate {
 		}
 		switch {
 		case len(parts) == s.count(MostSwept) || slices.ContainsFunc(parts, covered):
-		case c.Proposed || c.Traits.Apart || c.knob() || c.Chance*c.Gain < s.constant(LeastSwept):
+		case c.alone() || c.Chance*c.Gain < s.constant(LeastSwept):
 		case c.Traits.Rewrites && !source:
 		default:
 			parts = append(parts, c)
@@ -94,7 +94,7 @@ func (s *State) broughtNothingAlone(c Candidate) bool {
 func promised(cs []Candidate) float64 {
 	sum := 0.0
 	for _, c := range cs {
-		if !c.Traits.Rewrites && !c.Traits.Apart && !c.knob() {
+		if !c.Traits.Rewrites && !c.Traits.Apart && !c.Traits.Prepared && !c.knob() {
 			sum += c.Gain
 		}
 	}

@@ -65,9 +65,12 @@ func (s *State) isWorthResuming(c Candidate) bool {
 }
 
 // hasTimeFor reports whether there is time for a trial of a candidate: of a rewrite, for
-// the comparison of answers and two pairs. In a scarce search runs are long, and a
-// comparison takes less than one.
+// the comparison of answers and two pairs, of a placement, for its preparation and two
+// pairs. In a scarce search runs are long, and a comparison takes less than one.
 func (s *State) hasTimeFor(c Candidate) bool {
+	if c.Traits.Prepared {
+		return s.runsLeft() >= s.constant(PrepareRuns)+s.leastTrial()
+	}
 	least := s.constant(AnswerRuns) + s.leastTrial()
 	if s.Scarce() {
 		least = 1 + s.leastTrial()
@@ -75,12 +78,27 @@ func (s *State) hasTimeFor(c Candidate) bool {
 	return !c.Traits.Rewrites || s.runsLeft() >= least
 }
 
+// preparedEnough reports whether a candidate would be prepared, and this history has prepared
+// as many as it may.
+func (s *State) preparedEnough(c Candidate) bool {
+	if !c.Traits.Prepared {
+		return false
+	}
+	n := 0
+	for i := range s.Ledger.Attempts {
+		if a := &s.Ledger.Attempts[i]; a.Candidate.Traits.Prepared && a.Skipped == "" {
+			n++
+		}
+	}
+	return n >= s.count(MostPrepared)
+}
+
 // waiting are the candidates that have had no trial yet, best first, of those
 // that blind the sensors or of the others.
 func (s *State) waiting(blind bool) []Candidate {
 	return slices.DeleteFunc(s.rankedNow(), func(c Candidate) bool {
 		tried, _ := s.HasTried(c)
-		return tried || c.Traits.Blinds != blind || s.isTrifle(c)
+		return tried || c.Traits.Blinds != blind || s.isTrifle(c) || s.preparedEnough(c)
 	})
 }
 

@@ -16,7 +16,10 @@ type Arms struct {
 	Site    Site
 	Runs    Runs
 	Changes []*iikanji.Change // in the order of application
-	Load    time.Duration     // of each run
+	// Prepared are applied in both arms: the changes need them, and the site does not use them
+	// without these.
+	Prepared []*iikanji.Change
+	Load     time.Duration // of each run
 
 	On       bool          // the changes are applied
 	Made     int           // runs
@@ -107,9 +110,12 @@ func (ar *Arms) notice(ctx context.Context) error {
 	return nil
 }
 
-// Away undoes the candidate, even when ctx is done.
+// All are the changes with those that prepare them, in the order of application.
+func (ar *Arms) All() []*iikanji.Change { return slices.Concat(ar.Prepared, ar.Changes) }
+
+// Away undoes the candidate and what prepares it, even when ctx is done.
 func (ar *Arms) Away(ctx context.Context, why string) error {
-	err := ar.Site.Undo(ctx, ar.Changes, why)
+	err := ar.Site.Undo(ctx, ar.All(), why)
 	ar.On = false
 	return err
 }

@@ -62,11 +62,13 @@ func New(s Setting, changes ...*iikanji.Change) *Trial {
 }
 
 // WorthOf is the least effect on ln(score) for which a bundle is worth keeping:
-// the sum of its changes' least effects.
+// the sum of its changes' least effects. What only prepares a change has none.
 func WorthOf(changes []*iikanji.Change) float64 {
 	least := 0.0
 	for _, c := range changes {
-		least += judge.Worth(c)
+		if !c.Prepares {
+			least += judge.Worth(c)
+		}
 	}
 	return least
 }

@@ -12,7 +12,8 @@ import (
 // traitsOf is what the declared act of a remedy says about its trial.
 func traitsOf(r iikanji.Remedy) search.Traits {
 	act, err := change.Match(r)
-	return search.Traits{Blinds: err == nil && len(act.Blinds) > 0, Rewrites: err == nil && act.Rewrites, Apart: err == nil && act.Apart}
+	return search.Traits{Blinds: err == nil && len(act.Blinds) > 0, Rewrites: err == nil && act.Rewrites, Apart: err == nil && act.Apart,
+		Prepared: err == nil && act.Prepares}
 }
 
 // readTraits looks up the acts of what the ledger has: they may be declared otherwise since.

@@ -52,7 +52,7 @@ func (t *Tuner) confirmOpen(ctx context.Context) error {
 	if err := b.judged(a); err != nil {
 		return err
 	}
-	t.display.say("%s: %s: %s", strings.ToUpper(a.Result()), a.Says, v.Why)
+	t.display.say("%s: %s: %s%s", strings.ToUpper(a.Result()), a.Says, v.Why, predictedOf(a))
 	if v.Call != iikanji.Keep {
 		// One run was lucky, or the gain is smaller than it: pairs decide, at once.
 		a.Parked, a.Binding, b.state.Stale = true, "of another state", true

@@ -15,6 +15,7 @@
 //   - confirming.go: the decision on a change that the fast lane let in
 //   - trying.go: trials of one candidate or of several as one
 //   - answers.go: the answers of two builds, compared before a trial
+//   - placing.go: where services may run, by the model of placements
 //   - observing.go: the candidates of a diagnosis
 //   - measuring.go: the noise
 //   - tuner.go: what a Tuner is, and the outcome

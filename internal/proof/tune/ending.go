@@ -35,6 +35,7 @@ func (t *Tuner) startChecks(keeps []search.Keep, long bool) error {
 		if err != nil {
 			return err
 		}
+		changes = withoutPreparations(changes)
 		above, err := t.hands.above(k.Changes)
 		if err != nil {
 			return err
@@ -277,15 +278,28 @@ func (t *Tuner) clearFinal(why string) {
 	t.display.note("%s", why)
 }
 
+// withoutPreparations are the changes that a comparison toggles: what only prepares them has
+// no effect without them, and takes long.
+func withoutPreparations(changes []*iikanji.Change) []*iikanji.Change {
+	return slices.DeleteFunc(changes, func(c *iikanji.Change) bool { return c.Prepares })
+}
+
 // allAway undoes every change for a while, the latest first; the ledger records it
 // before.
 func (h *hands) allAway(ctx context.Context) error {
 	l := h.book.ledger()
-	l.Away = slices.Clone(l.InForce)
+	changes, err := h.book.changes(l.InForce)
+	if err != nil {
+		return err
+	}
+	l.Away = nil
+	for _, c := range withoutPreparations(changes) {
+		l.Away = append(l.Away, c.ID)
+	}
 	if err := h.book.save(); err != nil {
 		return err
 	}
-	for _, id := range slices.Backward(l.InForce) {
+	for _, id := range slices.Backward(l.Away) {
 		if err := h.acts.Revert(ctx, id, "for the last comparison"); err != nil {
 			return err
 		}

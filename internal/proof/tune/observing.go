@@ -31,6 +31,7 @@ func (t *Tuner) observe(ctx context.Context) error {
 	s := t.book.state
 	older := s.Candidates
 	found, refused := Candidates(d)
+	found = t.place(d, found)
 	s.Diagnosed(d.Binding, found)
 	t.refuse(refused)
 	t.display.say("observed: %d causes, %d remedies that need no patch; the limit is %s", len(d.Findings), len(s.Candidates), cmp.Or(d.Binding, "none of the machine's resources"))

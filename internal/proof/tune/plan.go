@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,29 @@ func (pl *planner) plan(ctx context.Context, c search.Candidate) (planned *iikan
 		return nil, refused, err
 	}
 	return planned, nil, pl.book.store.AddChange(planned, change.Diff(planned))
+}
+
+// prepared applies a change that prepares a candidate, and plans the candidate again: the
+// change that uses it. With refused or an error the preparation is undone.
+func (pl *planner) prepared(ctx context.Context, c search.Candidate, first *iikanji.Change) (planned *iikanji.Change, refused, err error) {
+	undo := func(why error) error {
+		return pl.hands.undo(ctx, []*iikanji.Change{first}, firstLine(why.Error()))
+	}
+	if err := pl.hands.acts.Apply(ctx, first.ID); err != nil {
+		undone, e := pl.hands.undone(first, err)
+		if ctx.Err() != nil || !undone || e != nil {
+			return nil, nil, errors.Join(err, e)
+		}
+		return nil, fmt.Errorf("it could not be prepared: %w", err), nil
+	}
+	planned, refused, err = pl.plan(ctx, c)
+	if err == nil && refused == nil && planned.Prepares {
+		refused = errors.New("it was prepared, and what uses it is not planned")
+	}
+	if err != nil || refused != nil {
+		return nil, refused, errors.Join(err, undo(cmp.Or(refused, err)))
+	}
+	return planned, nil, nil
 }
 
 // look plans a candidate without adding it to the history.

@@ -136,6 +136,39 @@ func Away(store Store) ([]*iikanji.Change, error) {
 	}), nil
 }
 
+// CutOff are the changes of a trial that was killed which decide where a service runs, the
+// latest first. Other changes of such a trial stay until the next search: they are on the host
+// that the site has anyway.
+func CutOff(store Store) ([]*iikanji.Change, error) {
+	var l search.Ledger
+	if err := store.ReadLedger(ledgerVersion, &l); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	changes, err := store.Changes()
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(changes)
+	return slices.DeleteFunc(changes, func(c *iikanji.Change) bool {
+		return c.Stage != iikanji.Applied || slices.Contains(l.InForce, c.ID) || !change.Moves(c)
+	}), nil
+}
+
+// UndoCutOff undoes those changes, and returns them.
+func UndoCutOff(ctx context.Context, store Store, acts *change.Executor) (done []iikanji.ChangeID, err error) {
+	changes, err := CutOff(store)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		if err := acts.Revert(ctx, c.ID, "its trial was cut off"); err != nil {
+			return done, err
+		}
+		done = append(done, c.ID)
+	}
+	return done, nil
+}
+
 // restore applies the changes again that are away, in the order of application,
 // and returns them. A change whose file was edited since is dropped, with every
 // change built on it.

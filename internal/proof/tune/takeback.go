@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // takeBack undoes changes that are in force. Later changes of the same places, and the
@@ -73,23 +74,21 @@ func (h *hands) above(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 }
 
 // builtOn are the changes in force besides those of below that were applied later than
-// one of them and alter one of its places, directly or by way of another such change.
+// one of them and must be undone before it, directly or by way of another such change.
 func (h *hands) builtOn(below []iikanji.ChangeID) ([]iikanji.ChangeID, error) {
 	var above []iikanji.ChangeID
-	places := map[string]bool{}
+	var under []*iikanji.Change
 	for _, id := range h.book.ledger().InForce {
 		c, err := h.book.store.LoadChange(id)
 		if err != nil {
 			return nil, err
 		}
-		on := slices.ContainsFunc(c.Do, func(op iikanji.Op) bool { return op.Expect != "" && places[op.Location()] })
+		on := slices.ContainsFunc(under, func(o *iikanji.Change) bool { return change.BuiltOn(c, o) })
 		if on && !slices.Contains(below, id) {
 			above = append(above, id)
 		}
 		if on || slices.Contains(below, id) {
-			for _, op := range c.Do {
-				places[op.Location()] = places[op.Location()] || op.Expect != ""
-			}
+			under = append(under, c)
 		}
 	}
 	return above, nil

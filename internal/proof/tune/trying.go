@@ -17,6 +17,7 @@ import (
 // An onTrial is the trial under way: of one candidate, of a bundle, or of a ladder's rung.
 type onTrial struct {
 	trial   *trial.Trial
+	before  []*iikanji.Change // applied already: they prepare what is on trial
 	attempt search.Attempt
 	fast    trial.Paired // the pair whose run the fast lane accepted
 	until   time.Time    // the end of a rung's share of the time; zero without one
@@ -68,8 +69,21 @@ func (t *Tuner) tryPlanned(ctx context.Context, a search.Attempt, c search.Candi
 		a.Skipped = refused.Error()
 		return t.endOne(ctx, &a)
 	}
+	var before []*iikanji.Change
+	if planned.Prepares {
+		t.display.phase("trial", planned.Says, a.Candidate.Reason())
+		before = append(before, planned)
+		a.Changes = append(a.Changes, planned.ID)
+		if planned, refused, err = t.planner.prepared(ctx, c, planned); err != nil {
+			return err
+		}
+		if refused != nil {
+			a.Skipped = refused.Error()
+			return t.endOne(ctx, &a)
+		}
+	}
 	a.Changes, a.Says = append(a.Changes, planned.ID), planned.Says
-	on := &onTrial{attempt: a, stays: staysIfKept}
+	on := &onTrial{attempt: a, stays: staysIfKept, before: before}
 	on.ended = func(ctx context.Context) error { return t.endOne(ctx, &on.attempt) }
 	on.wiped = func(ctx context.Context) error {
 		if again || change.InSchemaFile(c.Remedy) {
@@ -94,7 +108,7 @@ func (t *Tuner) endOne(ctx context.Context, a *search.Attempt) error {
 	if a.Skipped != "" {
 		t.display.say("not tried: %s: %s", a.Says, firstLine(a.Skipped))
 	} else {
-		t.display.say("%s: %s: %s", strings.ToUpper(a.Result()), a.Says, a.Verdict.Why)
+		t.display.say("%s: %s: %s%s", strings.ToUpper(a.Result()), a.Says, a.Verdict.Why, predictedOf(a))
 	}
 	if err := t.noteAbsorbed(a); err != nil {
 		return err
@@ -162,6 +176,7 @@ func (t *Tuner) setting() trial.Setting {
 func (t *Tuner) beginTrial(ctx context.Context, on *onTrial, key string, planned ...*iikanji.Change) error {
 	s := t.book.state
 	tr := trial.New(t.setting(), planned...)
+	tr.Arms.Prepared = on.before
 	on.trial, t.on = tr, on
 	a := &on.attempt
 	s.Trial = &search.Trial{Key: key, Changes: len(planned), Rung: t.rungShare(on)}
@@ -232,7 +247,7 @@ func (t *Tuner) refused(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	for _, c := range tr.Arms.Changes {
+	for _, c := range tr.Arms.All() {
 		now, e := t.book.store.LoadChange(c.ID)
 		if e != nil || now.Stage == iikanji.Stuck {
 			return errors.Join(err, e)
@@ -384,7 +399,7 @@ func (t *Tuner) settle(ctx context.Context, step search.Step) error {
 	if err := tr.Arms.Put(ctx, true); err != nil {
 		return err
 	}
-	if err := t.hands.keep(tr.Arms.Changes, why); err != nil {
+	if err := t.hands.keep(tr.Arms.All(), why); err != nil {
 		return err
 	}
 	t.keptOnTrial()
@@ -431,7 +446,7 @@ func (t *Tuner) letIn() {
 	b, on := t.book, t.on
 	l := b.ledger()
 	l.Open = &search.Unconfirmed{Attempt: len(l.Attempts), Bound: on.fast.Fast.Bound, Before: ids(b.incumbent), Without: b.earlier}
-	for _, c := range on.trial.Arms.Changes {
+	for _, c := range on.trial.Arms.All() {
 		l.InForce = append(l.InForce, c.ID)
 	}
 	b.forgetIncumbent()
