@@ -54,6 +54,7 @@ type benchCmd struct {
 	Message string `short:"m" help:"What was changed since the last run: a note of the run, and the subject of its commit (sites with an iikanji.toml)." placeholder:"TEXT"`
 
 	JSON bool `help:"Print the run as one JSON document."`
+	hostsFlags
 	clockFlag
 }
 
@@ -69,6 +70,7 @@ Examples:
   iikanji bench isucondition --load 20s --json
   iikanji bench isucondition --url http://127.0.0.1:8080
   iikanji bench isucondition --price --pairs 4 --load 20s
+  iikanji bench isucondition --hosts 3
   iikanji bench . -m "keep-alive and the right index"
 
 ` + settingsHelp() + `Exit status: 0 passed, 1 failed to run (also: void, interrupted), 2 usage,
@@ -77,6 +79,9 @@ Examples:
 
 // Run runs the command.
 func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
+	if c.Hosts != 0 {
+		return c.onHosts(ctx, e)
+	}
 	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
@@ -101,6 +106,18 @@ func (c *benchCmd) Run(ctx context.Context, e *env) (err error) {
 		return r.local(ctx, h)
 	}
 	return r.remote(ctx, h)
+}
+
+// onHosts loads the arena once on machines of its own.
+func (c *benchCmd) onHosts(ctx context.Context, e *env) error {
+	if c.URL != "" || c.Clock != 0 || len(c.Env) > 0 || len(c.Set) > 0 || len(c.Address) > 0 || c.Price || c.Manual || c.History != "" {
+		return usageError("--hosts excludes --url, --clock, --env, --set, --address, --price, --manual and --history")
+	}
+	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
+		one := *c
+		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		return one.Run(ctx, e)
+	})
 }
 
 // openHistory opens the history of the runs. A folder that the stack would refuse is

@@ -34,6 +34,9 @@ type env struct {
 	// Machine is the machine whose disturbances are watched; nil for this one. Only
 	// tests set it.
 	Machine host.Host
+	// Self is the path of this program for commands that start it again; "" asks the system.
+	// Only tests set it.
+	Self string
 }
 
 func systemEnv() *env {

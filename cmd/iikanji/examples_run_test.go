@@ -197,6 +197,7 @@ var searchExamples = []example{
 	{line: `iikanji judge isucondition --file remedy.json --json`, want: `"verdict"`, with: shortJudge, slower: longJudge},
 	{line: `iikanji tune isucondition`, want: "; noise of a pair", with: shortTune, slower: longTune},
 	{line: `iikanji tune isucondition --time 1h --until x10`, want: "; noise of a pair", with: shortTune, slower: longTune},
+	{line: `iikanji tune isucondition --hosts 3 --time 25m`, want: "--hosts 9: want 1 to 8", with: "--hosts 9", status: exitUsage}, // needs minutes on machines of its own
 	{line: `iikanji tune isucondition --proposer ./propose.py`, want: "; noise of a pair", with: shortTune, slower: longTune},
 	{line: `iikanji history isucondition --search`, want: "; noise of a pair"},
 	{line: `iikanji report isucondition`, want: "<svg", file: "report.html"},
@@ -218,6 +219,7 @@ var arenaExamples = []example{
 	{line: `iikanji export isucondition ./tuned`, want: "1 change and", before: (*examples).changeShop},
 	{line: `cd tuned && NGINX_CONF=/etc/nginx/nginx.conf NGINX_CHECK='nginx -t' sh apply.sh`, want: "Nothing was changed"},
 	{line: `iikanji bench isucondition --url http://127.0.0.1:8080`, want: "PASSED", with: "--load 1s", before: (*examples).revertShop},
+	{line: `iikanji bench isucondition --hosts 3`, want: "--hosts 9: want 1 to 8", with: "--hosts 9", status: exitUsage}, // TestUpMoveUnderLoad loads machines of its own
 	{line: `iikanji bench isucondition --price --pairs 4 --load 20s`, want: "access log", with: "--pairs 2 --load 1s --sensors access,slow"},
 	{line: `iikanji diagnose isucondition --score`, want: "of 0 known causes", with: "--load 1s"},
 	{line: `iikanji ladder isucondition --list`, want: "more connections"},

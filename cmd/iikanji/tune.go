@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,7 @@ type tuneCmd struct {
 	placeFlags
 
 	JSON bool `help:"Print the outcome as one JSON document."`
+	hostsFlags
 
 	timeGiven bool   `kong:"-"` // Time is not the default
 	as        string `kong:"-"` // the command that searches, "" for tune
@@ -67,6 +69,12 @@ Ctrl-C undoes the candidate on trial and leaves the kept changes; the same
 command then continues the search. iikanji history shows each change with its
 evidence, iikanji revert --all restores the original bytes.
 
+Where machines of a site differ in load, it also tries to move the database to another
+one: the data are copied once, pairs of runs lead the clients there and back, and what
+a model of the machines predicts is printed beside what was measured. With --hosts an
+arena is put onto machines of its own (Linux namespaces with systemd and sshd; needs
+root), which end with the command; its folder keeps the history.
+
 A busy machine makes the noise larger; the search says what it can still prove,
 and proves that. A run counts unless it was disturbed much more than others. If
 all are, they all count.
@@ -75,6 +83,7 @@ Examples:
   iikanji tune isucondition
   iikanji tune isucondition --time 1h --until x10
   iikanji tune isucondition --proposer ./propose.py
+  iikanji tune isucondition --hosts 3 --time 25m
 
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage, 3 the site
 fails its checks.`
@@ -82,6 +91,9 @@ fails its checks.`
 
 // Run runs the command.
 func (c *tuneCmd) Run(ctx context.Context, e *env) error {
+	if c.Hosts != 0 {
+		return c.onHosts(ctx, e)
+	}
 	a, err := findTargetOrHere(c.Target)
 	if err != nil {
 		return err
@@ -95,6 +107,21 @@ func (c *tuneCmd) Run(ctx context.Context, e *env) error {
 		return err
 	}
 	return errors.Join(c.print(e, a, out), c.ended(ctx, err, a))
+}
+
+// onHosts tunes the arena on machines of its own.
+func (c *tuneCmd) onHosts(ctx context.Context, e *env) error {
+	if c.Clock != 0 || len(c.Env) > 0 || len(c.Set) > 0 || c.History != "" {
+		return usageError("--hosts excludes --clock, --env, --set and --history")
+	}
+	if _, err := c.options(cmp.Or(e.LeastLoad, defaultLeastLoad)); err != nil {
+		return err
+	}
+	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
+		one := *c
+		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		return one.Run(ctx, e)
+	})
 }
 
 // live checks the flags, opens the history, brings the target up and calls do.

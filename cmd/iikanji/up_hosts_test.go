@@ -2,12 +2,9 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -48,44 +45,17 @@ func TestUpHosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	withAgent(t, key)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var out, errs lockedOutput
-	ended := make(chan int, 1)
-	go func() {
-		ended <- run(ctx, &env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: time.Now, Cols: 80}, []string{"up", "isucondition", "--hosts", "2", "--key", key.Path + ".pub"})
-	}()
-	for !strings.Contains(out.String(), "Ctrl-C ends") {
-		select {
-		case status := <-ended:
-			t.Fatalf("status %d\n%s%s", status, out.String(), errs.String())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	t.Log(out.String())
-	config := regexp.MustCompile(`ssh -F (\S+) isu1`).FindStringSubmatch(out.String())
-	addresses := regexp.MustCompile(`HostName (\S+)`).FindAllStringSubmatch(out.String(), -1)
-	if len(config) != 2 || len(addresses) != 2 {
-		t.Fatal(out.String())
-	}
-	login := func(name, script string) string {
-		t.Helper()
-		text, err := exec.CommandContext(t.Context(), "ssh", "-F", config[1], name, script).CombinedOutput()
-		if err != nil {
-			t.Errorf("%s: %s: %v\n%s", name, script, err, text)
-		}
-		return strings.TrimSpace(string(text))
-	}
-	if got := login("isu2", "systemctl is-active nginx mariadb isucondition.go; sudo -n id -un"); got != "active\nactive\nactive\nroot" {
+	p := upOnHosts(t, "--hosts", "2", "--key", key.Path+".pub")
+	if got := p.inside("isu2", "systemctl is-active nginx mariadb isucondition.go; sudo -n id -un"); got != "active\nactive\nactive\nroot" {
 		t.Errorf("%q", got)
 	}
-	r, err := http.Get("http://" + addresses[0][1] + "/")
+	r, err := http.Get("http://" + p.addresses[0] + "/")
 	if err != nil || r.StatusCode != http.StatusOK {
 		t.Errorf("%+v %v", r, err)
 	}
 	dir := t.TempDir()
 	var said lockedBuffer
-	status, text := command(t.Context(), &said, "init", "ssh://isucon@"+addresses[0][1], "ssh://isucon@"+addresses[1][1], "--accept-new", "--into", dir, "--bench", "true")
+	status, text := command(t.Context(), &said, "init", "ssh://isucon@"+p.addresses[0], "ssh://isucon@"+p.addresses[1], "--accept-new", "--into", dir, "--bench", "true")
 	t.Log(text)
 	if status != 0 {
 		t.Fatalf("status %d\n%s", status, said.String())
@@ -102,21 +72,18 @@ func TestUpHosts(t *testing.T) {
 	if len(f.Services) != 3 {
 		t.Errorf("%d services", len(f.Services))
 	}
-	_ = exec.CommandContext(t.Context(), "ssh", "-F", config[1], "isu2", "sudo -n systemctl reboot").Run() // its connection ends
+	_, _ = p.ssh("isu2", "sudo -n systemctl reboot") // its connection ends
 	again := func() bool {
-		text, err := exec.CommandContext(t.Context(), "ssh", "-F", config[1], "-o", "ConnectTimeout=2", "isu2", "cut -d. -f1 /proc/uptime >/dev/null; systemctl is-active isucondition.go; systemctl show -p ActiveEnterTimestampMonotonic --value nginx").CombinedOutput()
-		return err == nil && strings.HasPrefix(string(text), "active") && strings.Contains(errs.String(), "isu2 reboots")
+		text, err := p.ssh("isu2", "cut -d. -f1 /proc/uptime >/dev/null; systemctl is-active isucondition.go; systemctl show -p ActiveEnterTimestampMonotonic --value nginx")
+		return err == nil && strings.HasPrefix(text, "active") && strings.Contains(p.errs.String(), "isu2 reboots")
 	}
 	for end := time.Now().Add(time.Minute); !again(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("it does not come back after a reboot\n%s", errs.String())
+			t.Fatalf("it does not come back after a reboot\n%s", p.errs.String())
 		}
 	}
-	stop()
-	if status := <-ended; status != 0 {
-		t.Errorf("status %d\n%s", status, errs.String())
-	}
-	if _, err := os.Stat(filepath.Dir(config[1])); !os.IsNotExist(err) {
+	p.end()
+	if _, err := os.Stat(filepath.Dir(p.config)); !os.IsNotExist(err) {
 		t.Errorf("its folder: %v", err)
 	}
 }

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"context"
 	"net/http"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -23,35 +20,20 @@ func TestTraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"up", "isucondition", "--hosts", "1", "--key", key.Path + ".pub"}
+	args := []string{"--hosts", "1", "--key", key.Path + ".pub"}
 	for _, trap := range practice.Traps() {
 		args = append(args, "--trap", trap.Name)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var out, errs lockedOutput
-	ended := make(chan int, 1)
-	go func() {
-		ended <- run(ctx, &env{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs, Now: time.Now, Cols: 80}, args)
-	}()
-	for !strings.Contains(out.String(), "Ctrl-C ends") {
-		select {
-		case status := <-ended:
-			t.Fatalf("status %d\n%s%s", status, out.String(), errs.String())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	config := regexp.MustCompile(`ssh -F (\S+) isu1`).FindStringSubmatch(out.String())[1]
-	address := regexp.MustCompile(`HostName (\S+)`).FindStringSubmatch(out.String())[1]
+	p := upOnHosts(t, args...)
 	inside := func(script string) string {
-		text, err := exec.CommandContext(t.Context(), "ssh", "-F", config, "-o", "ConnectTimeout=5", "isu1", script).CombinedOutput()
+		text, err := p.ssh("isu1", script)
 		if err != nil && !strings.Contains(script, "||") {
 			t.Logf("%s: %v", script, err)
 		}
-		return strings.TrimSpace(string(text))
+		return text
 	}
 	answers := func() bool {
-		r, err := http.Get("http://" + address + "/api/trend")
+		r, err := http.Get("http://" + p.addresses[0] + "/api/trend")
 		if err != nil {
 			return false
 		}
@@ -65,17 +47,13 @@ func TestTraps(t *testing.T) {
 		t.Errorf("planted: %q", got)
 	}
 	inside("sudo -n systemctl reboot || true")
-	for end := time.Now().Add(time.Minute); !strings.Contains(errs.String(), "isu1 reboots") || !strings.HasPrefix(inside("systemctl is-active mariadb || true"), "active"); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.Contains(p.errs.String(), "isu1 reboots") || !strings.HasPrefix(inside("systemctl is-active mariadb || true"), "active"); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("the machine does not come back\n%s", errs.String())
+			t.Fatalf("the machine does not come back\n%s", p.errs.String())
 		}
 	}
 	if answers() {
 		t.Error("the site answers after the reboot: no trap has an effect")
-	}
-	stop()
-	if status := <-ended; status != 0 {
-		t.Errorf("status %d\n%s", status, errs.String())
 	}
 }
 

@@ -21,6 +21,7 @@ var thisMachine = map[string]string{
 	"cmd/iikanji/hosts.go":                    "this machine among those of a site",
 	"cmd/iikanji/init.go":                     "writes the site's file here",
 	"cmd/iikanji/init_machines.go":            "tells this machine from the others",
+	"cmd/iikanji/park_site.go":                "writes the file of a practice here",
 	"cmd/iikanji/nice.go":                     "its own priority",
 	"cmd/iikanji/peer.go":                     "the far end is on its own machine",
 	"cmd/iikanji/price.go":                    "an arena's database",

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -190,6 +191,9 @@ func (p *Park) Config(key, knownHosts string) string {
 	}
 	return text
 }
+
+// Here is the address at which the machines reach this one.
+func (p *Park) Here() netip.Addr { return p.link.Address(1) }
 
 // KnownHosts are the machines' keys, as a file of known hosts.
 func (p *Park) KnownHosts() (string, error) {
