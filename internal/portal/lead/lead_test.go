@@ -41,13 +41,19 @@ timeout = "60s"
 
 func newHall(t *testing.T, teams int) *hall {
 	t.Helper()
-	h := &hall{t: t, at: time.Date(2027, 2, 6, 11, 0, 0, 0, time.UTC)}
-	now := func() time.Time { return h.at }
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "h.db"), store.Options{Unsafe: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	return newHallOn(t, teams, s)
+}
+
+// newHallOn is a hall on an open database.
+func newHallOn(t *testing.T, teams int, s *store.Store) *hall {
+	t.Helper()
+	h := &hall{t: t, at: time.Date(2027, 2, 6, 11, 0, 0, 0, time.UTC)}
+	now := func() time.Time { return h.at }
 	h.Core = New(Options{Store: s, Carry: carry.NewMemory(now), Secret: []byte("x"), Now: now})
 	if _, err := h.AddContest(t.Context(), []byte(hallContest), "hall.toml"); err != nil {
 		t.Fatal(err)
