@@ -70,11 +70,18 @@ func hostProcess(args []string) error {
 			}
 		}()
 	}
-	agent, err := net.Listen("tcp", "127.0.0.1:0")
+	ip, _, err := net.SplitHostPort(args[2])
 	if err != nil {
 		return err
 	}
-	a := &hosts.Agent{Portal: args[1], Token: read("token"), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Every: 200 * time.Millisecond, BootFile: filepath.Join(dir, "boot"), SSHDir: dir}
+	agent, err := net.Listen("tcp", net.JoinHostPort(ip, "0"))
+	if err != nil {
+		return err
+	}
+	a := &hosts.Agent{Portal: args[1], Token: read("token"), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Every: 200 * time.Millisecond}
+	if read("boot") != "" { // else the machine's own
+		a.BootFile, a.SSHDir = filepath.Join(dir, "boot"), dir
+	}
 	return a.Run(ctx, agent)
 }
 
@@ -246,6 +253,7 @@ func (s *system) until(what string, done func() bool) {
 // one reboots again and again. One worker is slow: it decides nothing.
 func TestFinal(t *testing.T) {
 	tier.Slow(t)
+	t.Parallel() // it waits most of the time
 	s := newSystem(t, 0, 0)
 	program, err := os.Executable()
 	if err != nil {
@@ -261,10 +269,9 @@ func TestFinal(t *testing.T) {
 		machines[name] = s.newMachine(name, behaviour[name], 100<<(2*i)) // a slow run changes no rank
 		s.teams = append(s.teams, machines[name].team)
 	}
-	path := os.Getenv("PATH")
-	t.Setenv("PATH", path+":/slow-worker")
+	s.env = []string{"PATH=" + os.Getenv("PATH") + ":/slow-worker"}
 	s.startWorker("w0")
-	t.Setenv("PATH", path)
+	s.env = nil
 	s.startWorker("w1")
 	s.startWorker("w2")
 	s.until("all hosts are proven", func() bool {

@@ -62,7 +62,11 @@ func portalProcess(args []string) error {
 	if err != nil {
 		return err
 	}
-	server, err := api.NewServer(api.Options{Portal: n, Auth: core, Workers: n, Pages: append(api.HostRoutes(n), api.JudgeRoutes(n)...), Log: log})
+	host, _, err := net.SplitHostPort(args[1])
+	if err != nil {
+		return err
+	}
+	server, err := api.NewServer(api.Options{Portal: n, Auth: core, Workers: n, Pages: append(api.HostRoutes(n), api.JudgeRoutes(n)...), Hosts: []string{host}, Log: log})
 	if err != nil {
 		return err
 	}
@@ -150,12 +154,14 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type system struct {
 	t       *testing.T
 	dir     string
+	ip      string // of the portal
 	address string
 	core    *lead.Core // of the test, on the same database
 	token   string
 	teams   []string
 	site    *site
 	procs   map[string]*exec.Cmd
+	env     []string // of processes that are started now, beside the test's own
 }
 
 const systemContest = `name = "System"
@@ -174,7 +180,13 @@ timeout = "30s"
 // newSystem makes the contest, its teams and the site, and starts the portal and workers.
 func newSystem(t *testing.T, teams, workers int) *system {
 	t.Helper()
-	s := &system{t: t, dir: t.TempDir(), site: &site{}, procs: map[string]*exec.Cmd{}}
+	return newSystemAt(t, "127.0.0.1", teams, workers)
+}
+
+// newSystemAt is a system whose portal has an address.
+func newSystemAt(t *testing.T, ip string, teams, workers int) *system {
+	t.Helper()
+	s := &system{t: t, ip: ip, dir: t.TempDir(), site: &site{}, procs: map[string]*exec.Cmd{}}
 	program, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +215,7 @@ func newSystem(t *testing.T, teams, workers int) *system {
 	if s.token, err = s.core.AddToken(t.Context(), lead.ScopeWorker, "", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", s.ip+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,6 +241,7 @@ func (s *system) start(name string, args ...string) {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), s.env...)
 	log, err := os.OpenFile(filepath.Join(s.dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		s.t.Fatal(err)
