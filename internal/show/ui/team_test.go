@@ -14,6 +14,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/day/turn"
+	"github.com/iikanji/iikanji/internal/show/browsertest"
 )
 
 // A scored is what the page gave to Day.Score.
@@ -152,19 +153,19 @@ func TestClock(t *testing.T) {
 }
 
 // testTeamPage looks at the page of one who has signed in.
-func testTeamPage(t *testing.T, _ *site, b *tab) {
+func testTeamPage(t *testing.T, _ *site, b *browsertest.Tab) {
 	s, _ := teamSite(t, makeHistory()(t))
-	b.run(t, screen(1280, "light"), chromedp.Navigate(s.URL+"/actions"), chromedp.SendKeys(`input[name="token"]`, testToken), chromedp.Click(`form button`), chromedp.WaitReady(`form[action="/actions/start"]`))
+	b.Do(t, browsertest.Screen(1280, "light"), chromedp.Navigate(s.URL+"/actions"), chromedp.SendKeys(`input[name="token"]`, testToken), chromedp.Click(`form button`), chromedp.WaitReady(`form[action="/actions/start"]`))
 	for _, width := range []int64{1280, 390} {
-		b.run(t, screen(width, "light"), chromedp.Navigate(s.URL+"/team"), chromedp.WaitReady(`form[action="/team/score"]`))
-		eval[bool](t, b, axe+"; true")
-		if wide := eval[int](t, b, "document.documentElement.scrollWidth"); wide > int(width) {
+		b.Do(t, browsertest.Screen(width, "light"), chromedp.Navigate(s.URL+"/team"), chromedp.WaitReady(`form[action="/team/score"]`))
+		b.LoadAxe(t)
+		if wide := browsertest.Eval[int](t, b, "document.documentElement.scrollWidth"); wide > int(width) {
 			t.Errorf("the page is %d wide on %d", wide, width)
 		}
-		checkAxe(t, b, "team", allRules)
-		picture(t, b, map[int64]string{1280: "1280 signed in", 390: "390 signed in"}[width])
+		b.Axe(t, "team", browsertest.AllRules)
+		b.Picture(t, map[int64]string{1280: "1280 signed in", 390: "390 signed in"}[width])
 	}
-	if found := b.problems(); len(found) > 0 {
+	if found := b.Problems(); len(found) > 0 {
 		t.Errorf("the console has %q", found)
 	}
 }
