@@ -176,3 +176,35 @@ func (c *Call) Kept(name string) string {
 	}
 	return cookie.Value
 }
+
+// A counter counts open streams.
+type counter struct {
+	mu   sync.Mutex
+	all  int
+	each map[string]int // by account
+}
+
+// enter counts a stream of an account, "" for none, until leave is called. ok is false if there
+// are too many.
+func (n *counter) enter(account string) (leave func(), ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.all >= streamsOfAll || account != "" && n.each[account] >= streamsOfAccount {
+		return nil, false
+	}
+	n.all++
+	if account != "" {
+		n.each[account]++
+	}
+	return func() {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.all--
+		if account == "" {
+			return
+		}
+		if n.each[account]--; n.each[account] == 0 {
+			delete(n.each, account)
+		}
+	}, true
+}

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"fmt"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/board"
@@ -97,6 +99,13 @@ type Frame struct {
 	ID   string
 	Kind string
 	Data []byte // JSON
+	text []byte // as it is sent: made once for all readers
+}
+
+// MakeFrame is a frame in the form of server-sent events.
+func MakeFrame(id, kind string, data []byte) Frame {
+	data = bytes.ReplaceAll(data, []byte("\n"), nil)
+	return Frame{ID: id, Kind: kind, Data: data, text: fmt.Appendf(nil, "id: %s\nevent: %s\ndata: %s\n\n", id, kind, data)}
 }
 
 // A Team is a team's page.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/contest"
@@ -19,7 +18,7 @@ func (s *Server) apiRoutes() []Route {
 		{"GET", v1 + "/rounds", Anyone, 0, func(c *Call) error { return answer(c)(c.Portal.Rounds(c.R.Context(), c.Who)) }},
 		{"GET", v1 + "/rounds/{round}", Anyone, 0, func(c *Call) error { return answerOf(c, c.Portal.Round) }},
 		{"GET", v1 + "/rounds/{round}/board", Anyone, 0, getBoard},
-		{"GET", v1 + "/rounds/{round}/stream", Anyone, 60, stream},
+		{"GET", v1 + "/rounds/{round}/stream", Anyone, 0, s.stream},
 		{"GET", v1 + "/rounds/{round}/series", Anyone, 0, func(c *Call) error {
 			return answer(c)(c.Portal.Series(c.R.Context(), c.Who, c.R.PathValue("round"), c.R.URL.Query()["team"]))
 		}},
@@ -122,8 +121,20 @@ func postState(c *Call) error {
 // keepAlive is how often a stream without news sends a comment: proxies close quiet ones.
 const keepAlive = 15 * time.Second
 
+// Bounds of open streams. Spectators of one company come from one address, and so do teams in
+// one room: an address may have many, an account as many as browsers of a person.
+const (
+	streamsOfAccount = 8
+	streamsOfAll     = 20_000
+)
+
 // stream sends server-sent events.
-func stream(c *Call) error {
+func (s *Server) stream(c *Call) error {
+	leave, ok := s.streams.enter(c.Who.Account)
+	if !ok {
+		return &RefusedError{Code: "limit", Text: "too many streams are open", Wait: 5 * time.Second}
+	}
+	defer leave()
 	frames, err := c.Portal.Stream(c.R.Context(), c.Who, c.R.PathValue("round"), c.R.Header.Get("Last-Event-ID"))
 	if err != nil {
 		return err
@@ -153,7 +164,7 @@ func stream(c *Call) error {
 			if !open {
 				return nil // it comes back and gets what it missed
 			}
-			_, err = fmt.Fprintf(c.W, "id: %s\nevent: %s\ndata: %s\n\n", f.ID, f.Kind, strings.ReplaceAll(string(f.Data), "\n", ""))
+			_, err = c.W.Write(f.text)
 		}
 		if err != nil {
 			return nil

@@ -113,14 +113,15 @@ type Options struct {
 
 // A Server serves a portal.
 type Server struct {
-	o      Options
-	routes []Route
-	limits limiter
+	o       Options
+	routes  []Route
+	limits  limiter
+	streams counter
 }
 
 // NewServer checks the table of routes: one without a need is a mistake of the program.
 func NewServer(o Options) (*Server, error) {
-	s := &Server{o: o, limits: limiter{counts: map[string]int{}}}
+	s := &Server{o: o, limits: limiter{counts: map[string]int{}}, streams: counter{each: map[string]int{}}}
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}

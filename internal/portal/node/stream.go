@@ -46,9 +46,9 @@ func (n *Node) Stream(ctx context.Context, who api.Who, round, last string) (<-c
 		if err != nil {
 			return nil, err
 		}
-		w <- api.Frame{ID: s.id(), Kind: "board", Data: data}
+		w <- api.MakeFrame(s.id(), "board", data)
 	case len(missed) > behind:
-		w <- api.Frame{ID: s.id(), Kind: "reset", Data: []byte("{}")}
+		w <- api.MakeFrame(s.id(), "reset", []byte("{}"))
 	default:
 		for _, f := range missed {
 			w <- f
@@ -154,7 +154,7 @@ func difference(old, now *api.Board) *api.Board {
 // comes back and gets the board. l.mu is held.
 func (l *live) send(s *shown, key, kind string, data []byte) {
 	s.next++
-	f := api.Frame{ID: s.id(), Kind: kind, Data: data}
+	f := api.MakeFrame(s.id(), kind, data)
 	s.ring = append(s.ring, f)
 	s.ring = s.ring[max(0, len(s.ring)-ringLength):]
 	for w, r := range l.readers {

@@ -40,7 +40,7 @@ func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 	return spec{Path: b.program, Args: args, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}}, nil
 }
 
-func (b *arenaBench) progress() *api.Progress {
+func (b *arenaBench) progress([]byte) *api.Progress {
 	s, err := progress.Read(b.history)
 	if err != nil {
 		return nil // not written yet

@@ -15,8 +15,9 @@ import (
 type benchmarker interface {
 	// command is the child's program, arguments and environment. dir is a scratch folder.
 	command(a *api.Assignment, dir string) (spec, error)
-	// progress is the state of the run, or nil.
-	progress() *api.Progress
+	// progress is the state of the run, or nil. reported is the end of what it has written to
+	// its report descriptor.
+	progress(reported []byte) *api.Progress
 	// report is the result after the child's end.
 	report(e ending) api.Report
 }
@@ -100,7 +101,7 @@ func (w *Worker) watch(ctx context.Context, h *held, kind benchmarker, claimed a
 	asking, failed := false, make(chan struct{}, 1)
 	ask := func() {
 		asking = true
-		beat := api.Beat{Claimed: claimed, Progress: kind.progress()}
+		beat := api.Beat{Claimed: claimed, Progress: kind.progress(h.reported())}
 		sent := time.Now()
 		go func() {
 			var answer api.BeatAnswer

@@ -1,21 +1,28 @@
 package worker
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/loader"
 	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/show/plain"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // A commandBench runs any benchmarker. It may report lines of JSON on the descriptor that
 // IIKANJI_REPORT_FD names; else its score is found in its output.
-type commandBench struct{}
+type commandBench struct {
+	growth []float64 // the scores of its lines so far
+}
 
 func (b *commandBench) command(a *api.Assignment, dir string) (spec, error) {
 	return commandSpec(a, dir, []string{"IIKANJI_TARGET=" + a.Target, "IIKANJI_URL=" + a.Target, "IIKANJI_TARGETS=" + strings.Join(a.Targets, " "),
@@ -35,7 +42,18 @@ func commandSpec(a *api.Assignment, dir string, env []string) (spec, error) {
 	return spec{Path: path, Args: a.Problem.Command[1:], Env: env, Report: true}, nil
 }
 
-func (b *commandBench) progress() *api.Progress { return nil }
+func (b *commandBench) progress(reported []byte) *api.Progress {
+	var p *api.Progress
+	for line := range bytes.Lines(reported) {
+		l := reportLine{}
+		if !bytes.HasSuffix(line, []byte("\n")) || json.Unmarshal(line, &l) != nil || l.End || math.IsNaN(l.T) || l.T < 0 || l.T > maxGrowth {
+			continue
+		}
+		b.growth = appendGrowth(b.growth, l)
+		p = &api.Progress{At: time.Duration(l.T * float64(time.Second)), Phase: plain.CutBytes(plain.Line(l.Phase), 100), Score: l.Score, Growth: b.growth, Message: l.Message}
+	}
+	return p
+}
 
 func (b *commandBench) report(e ending) api.Report {
 	if e.failed != "" {

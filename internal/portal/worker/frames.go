@@ -33,7 +33,7 @@ func hostOf(address string) string {
 	return address
 }
 
-func (b *framesBench) progress() *api.Progress { return nil }
+func (b *framesBench) progress([]byte) *api.Progress { return nil }
 
 func (b *framesBench) report(e ending) api.Report {
 	if e.failed != "" {

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ type held struct {
 
 	mu   sync.Mutex
 	in   io.WriteCloser
+	tail []byte    // of the report, the last bytes
 	last time.Time // when the portal's last answer was asked for
 }
 
@@ -79,7 +81,7 @@ func (h *held) wait(cmd *exec.Cmd, verdictRead, reportRead *os.File, out, errs *
 	defer verdictRead.Close()
 	defer reportRead.Close()
 	reported := make(chan []byte, 1)
-	go func() { reported <- lastBytes(reportRead, maxReport) }()
+	go func() { reported <- lastBytes(io.TeeReader(reportRead, h), maxReport) }()
 	text, _ := io.ReadAll(io.LimitReader(verdictRead, 64<<10)) // an error is a guard without a verdict
 	waited := cmd.Wait()
 	e := ending{exit: -1}
@@ -111,6 +113,25 @@ func lastBytes(r io.Reader, n int) []byte {
 			return kept[max(0, len(kept)-n):]
 		}
 	}
+}
+
+// maxTail is how much of a report is looked at for progress.
+const maxTail = 64 << 10
+
+// Write keeps the end of the report.
+func (h *held) Write(text []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.tail = append(h.tail, text...)
+	h.tail = h.tail[max(0, len(h.tail)-maxTail):]
+	return len(text), nil
+}
+
+// reported is the end of the report so far.
+func (h *held) reported() []byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return bytes.Clone(h.tail)
 }
 
 // alive tells the guard that the portal answered. The time counts from the sending of the

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -246,5 +247,22 @@ func TestOutput(t *testing.T) {
 	}
 	if r := fromOutput(ending{log: "nothing"}); r.Outcome != iikanji.OutcomeUnknown {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestProgress: the state of a command's run is its last whole line; what it reported before
+// stays in its growth.
+func TestProgress(t *testing.T) {
+	b := &commandBench{}
+	if p := b.progress([]byte("no JSON\n{\"t\":1")); p != nil {
+		t.Errorf("a report without a line: %+v", p)
+	}
+	p := b.progress([]byte("{\"t\":1,\"score\":10}\n{\"t\":3.5,\"score\":30,\"phase\":\"lo\\u001bad\"}\n{\"t\":4,\"score\":99"))
+	if p == nil || p.Score != 30 || p.At != 3500*time.Millisecond || p.Phase != "lo·ad" || !slices.Equal(p.Growth, []float64{0, 10, 10, 30}) {
+		t.Errorf("the progress is %+v", p)
+	}
+	p = b.progress([]byte("{\"t\":5,\"score\":50}\n{\"end\":true,\"score\":70}\n"))
+	if p == nil || p.Score != 50 || len(p.Growth) != 6 || p.Growth[1] != 10 {
+		t.Errorf("later it is %+v", p)
 	}
 }

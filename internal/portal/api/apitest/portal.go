@@ -223,7 +223,7 @@ func frame(id, kind string, v any) api.Frame {
 	if err != nil {
 		panic("BUG: " + err.Error())
 	}
-	return api.Frame{ID: id, Kind: kind, Data: data}
+	return api.MakeFrame(id, kind, data)
 }
 
 // Stream implements api.Portal: the whole board at each change.
