@@ -61,8 +61,11 @@ func code(err error) string {
 
 // TestHosts: a registered machine is loaded only after a worker had the right answer from its
 // address; a wrong answer takes the proof away.
-func TestHosts(t *testing.T) {
-	h := newHall(t, 0)
+func TestHosts(t *testing.T) { hostsOn(t, newHall) }
+
+func hostsOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 0)
 	team, other := h.away()
 	made, err := h.register(team, "s1", "http://10.20.0.3")
 	h.check(err)
@@ -119,8 +122,11 @@ func TestHosts(t *testing.T) {
 
 // TestHostWays: a site may prove its host by a text, the number of hosts is limited, and the name of
 // a host with another address makes another token.
-func TestHostWays(t *testing.T) {
-	h := newHall(t, 0)
+func TestHostWays(t *testing.T) { hostWaysOn(t, newHall) }
+
+func hostWaysOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 0)
 	team, _ := h.away()
 	made, err := h.register(team, "s1", "http://10.20.0.3")
 	h.check(err)
@@ -151,8 +157,11 @@ func TestHostWays(t *testing.T) {
 
 // TestForeignJobs: a command of a contest that is not local goes to workers with a sandbox alone,
 // with the check of its host and the ports that it may reach; a refusal of the host is not charged.
-func TestForeignJobs(t *testing.T) {
-	h := newHall(t, 0)
+func TestForeignJobs(t *testing.T) { foreignJobsOn(t, newHall) }
+
+func foreignJobsOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 0)
 	team, _ := h.away()
 	made, err := h.register(team, "s1", "http://10.20.0.3")
 	h.check(err)

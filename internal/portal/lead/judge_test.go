@@ -37,8 +37,11 @@ func (h *hall) ranks() string {
 }
 
 // TestRejudge: a rejudge is shown first, changes what results count, and leaves the results.
-func TestRejudge(t *testing.T) {
-	h := newHall(t, 3)
+func TestRejudge(t *testing.T) { rejudgeOn(t, newHall) }
+
+func rejudgeOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 3)
 	h.scores(100, 300, 200)
 	r := api.Rejudge{Worker: "w1", As: iikanji.Passed, Factor: 2, Jobs: []string{}}
 	if _, err := h.Rejudge(t.Context(), "s", "hall_day", r); code(err) != "reason" {
@@ -75,8 +78,11 @@ func TestRejudge(t *testing.T) {
 }
 
 // TestDisqualify: two members of staff disqualify a team, which is told at once; it can be lifted.
-func TestDisqualify(t *testing.T) {
-	h := newHall(t, 2)
+func TestDisqualify(t *testing.T) { disqualifyOn(t, newHall) }
+
+func disqualifyOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 2)
 	h.scores(100, 300)
 	act := func(who string, d api.Disqualify) (*api.Disqualified, error) {
 		return h.Disqualify(t.Context(), who, "hall_day", d)
@@ -116,9 +122,9 @@ func TestDisqualify(t *testing.T) {
 }
 
 // judgedHall is a hall whose round is judged by two runs, with three workers.
-func judgedHall(t *testing.T) *hall {
+func judgedHall(t *testing.T, makeHall maker) *hall {
 	t.Helper()
-	h := newHall(t, 0)
+	h := makeHall(t, 0)
 	text := strings.Replace(hallContest, "[problem.p]", "[rounds.final]\nruns = 2\npass = 1\n[problem.p]", 1)
 	_, err := h.AddContest(t.Context(), []byte(text), "judged.toml")
 	h.check(err)
@@ -141,8 +147,11 @@ func judgedHall(t *testing.T) *hall {
 
 // TestPlan: a plan chooses by rank, is kept only when it is applied, and is not changed after the
 // first run; a run is offered to the plan's worker, and to any other one if that is gone.
-func TestPlan(t *testing.T) {
-	h := judgedHall(t)
+func TestPlan(t *testing.T) { planOn(t, newHall) }
+
+func planOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := judgedHall(t, makeHall)
 	ctx := t.Context()
 	f, err := h.PlanFinal(ctx, "s", "judged_day", api.PlanFinal{Top: 2})
 	h.check(err)
@@ -200,8 +209,11 @@ func TestPlan(t *testing.T) {
 
 // TestFinalSteps: a later step of a name is in force, a repetition takes it and those after it back,
 // and verdicts are kept only when each team has one.
-func TestFinalSteps(t *testing.T) {
-	h := judgedHall(t)
+func TestFinalSteps(t *testing.T) { finalStepsOn(t, newHall) }
+
+func finalStepsOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := judgedHall(t, makeHall)
 	ctx := t.Context()
 	_, err := h.PlanFinal(ctx, "s", "judged_day", api.PlanFinal{Apply: true, Top: 1})
 	h.check(err)

@@ -28,6 +28,11 @@ func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 	p := a.Problem
 	args := []string{"bench", p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
 		"--history", b.history, "--dir", b.work}
+	for _, other := range a.Targets { // the site may give addresses of the team's other hosts as its own
+		if at, err := addressOf(other); err == nil && other != a.Target {
+			args = append(args, "--address", at.String())
+		}
+	}
 	names := make([]string, 0, len(p.Set))
 	for name := range p.Set {
 		names = append(names, name)
