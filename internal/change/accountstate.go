@@ -141,6 +141,27 @@ func AccountDigest(statements []string) string {
 // accountNow reads the state of an account: its fingerprint, and a text for people without
 // secrets.
 func (s *Site) accountNow(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, string, error) {
+	now, text, err := s.readAccount(ctx, op)
+	return now, text, s.lostBy(op, err)
+}
+
+// lostBy adds that the host of an op is lost, where its database failed by that: drivers report
+// a connection of their own.
+func (s *Site) lostBy(op iikanji.Op, err error) error {
+	if err == nil || lostIn(err) != nil {
+		return err
+	}
+	h, unknown := s.On(op.Host)
+	if unknown != nil {
+		return err
+	}
+	if _, probe := h.Lstat("/"); lostIn(probe) != nil {
+		return errors.Join(err, probe)
+	}
+	return err
+}
+
+func (s *Site) readAccount(ctx context.Context, op iikanji.Op) (iikanji.Fingerprint, string, error) {
 	db, a, o, err := s.accountOn(op)
 	if err != nil {
 		return "", "", err
@@ -171,6 +192,10 @@ func plainUsage(line string) bool { return strings.HasPrefix(line, "GRANT USAGE 
 
 // performAccount makes or removes an account. It may be performed again.
 func (s *Site) performAccount(ctx context.Context, op iikanji.Op) error {
+	return s.lostBy(op, s.changeAccount(ctx, op))
+}
+
+func (s *Site) changeAccount(ctx context.Context, op iikanji.Op) error {
 	db, a, o, err := s.accountOn(op)
 	if err != nil {
 		return err

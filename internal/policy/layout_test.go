@@ -34,7 +34,7 @@ var layout = map[string][]string{
 	"internal/machine/host":                    {},
 	"internal/machine/tree":                    {"internal/machine/host"},                                                                                                       // whole folders, copied between hosts
 	"internal/contest/lab/labtest":             {"internal/contest/lab", "internal/machine/host", "internal/machine/peer", "internal/policy/tier"},                              // such machines as hosts, for tests
-	"internal/change/topology":                 {"words", "internal/machine/host", "internal/machine/tree", "internal/change", "internal/lang/goapp", "internal/lang/settings"}, // which host a service runs on
+	"internal/change/topology":                 {"words", "internal/machine/host", "internal/machine/tree", "internal/machine/appserver", "internal/change", "internal/change/nginxedit", "internal/lang/goapp", "internal/lang/nginx", "internal/lang/settings", "internal/lang/ties"}, // which host a service runs on
 	"internal/machine/host/hosttest":           {"internal/machine/host"},                                                                                                       // what every kind of host must do
 	"internal/machine/peer":                    {"internal/machine/host", "internal/machine/tree"},                                                                              // a host behind a stream of bytes
 	"internal/machine/sshdial":                 {"internal/machine/host", "internal/machine/peer"},                                                                              // a shell of a machine through SSH
@@ -46,9 +46,9 @@ var layout = map[string][]string{
 	"internal/logs/slowlog":                    {"words", "internal/logs/unwrap", "internal/logs/lines", "internal/logs/tally", "internal/logs/filter", "internal/show/plain"},
 	"internal/logs/errorlog":                   {"words", "internal/logs/unwrap", "internal/logs/lines"},
 	"internal/machine/hoststat":                {"words", "internal/machine/host"},
-	"internal/machine/hostproc":                {"internal/machine/host"},                                                     // single processes of a host from /proc
-	"internal/machine/clock":                   {"words", "internal/machine/host"},                                            // a host's clock beside this machine's
-	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc", "internal/show/plain"}, // how many processes and threads an app server runs
+	"internal/machine/hostproc":                {"internal/machine/host"},                                                                                                     // single processes of a host from /proc
+	"internal/machine/clock":                   {"words", "internal/machine/host"},                                                                                            // a host's clock beside this machine's
+	"internal/machine/appserver":               {"internal/machine/host", "internal/machine/hostproc", "internal/show/plain", "internal/lang/settings", "internal/lang/ties"}, // how many processes and threads an app server runs
 	"internal/site/facts":                      {"words", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},
 	"internal/site/facts/factstest":            {}, // a private MariaDB for tests
 	"internal/load/bench":                      {"words", "internal/load/h2", "internal/load/scenario", "internal/logs/tally"},
@@ -101,6 +101,7 @@ var layout = map[string][]string{
 	"internal/site/target":                     {"words"},
 	"internal/machine/process":                 {"internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "words"},
 	"internal/site/discover":                   {"words", "internal/site/boot", "internal/site/fact", "internal/lang/nginx", "internal/machine/host", "internal/machine/hostproc", "internal/machine/hoststat", "internal/machine/sqlitefile", "internal/machine/appserver", "internal/site/target", "internal/machine/process", "internal/lang/goapp", "internal/lang/settings"},
+	"internal/lang/ties":                       {"internal/lang/goapp", "internal/lang/settings", "internal/show/plain"},                                                                                                                                                                                                             // pure: what ties an app to one host
 	"internal/lang/settings":                   {},                                                                                                                                                                                                                                                                                   // where an app connects to its database, by its settings: no I/O
 	"internal/site/livesite":                   {"words", "internal/machine/host", "internal/site/facts", "internal/change/history", "internal/lang/nginx", "internal/lang/settings", "internal/change", "internal/load/field", "internal/site/target", "internal/machine/process", "internal/site/discover", "internal/show/plain"}, // a site that runs already as a Subject
 	"internal/load/loader":                     {"words", "internal/day/words", "internal/load/bench", "internal/load/scenario", "internal/load/field", "internal/machine/host", "internal/site/target", "internal/proof/stats", "internal/show/plain"},                                                                              // an outside benchmarker as a Loader

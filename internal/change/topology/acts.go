@@ -1,6 +1,8 @@
 package topology
 
 import (
+	"context"
+
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
@@ -11,11 +13,28 @@ var acts = []change.DeclaredAct{
 		Name: "move", Help: "run a service on another host, and lead its clients there; two changes: prepare, then switch",
 		Belief: change.Belief{Chance: 0.3, Gain: 0.4}, Worth: change.WorthState, Prepares: true,
 	}),
+	change.Declare[spreadArgs](change.Act{
+		Name: "spread", Help: "run an app on several hosts, and divide its requests; two changes: prepare, then switch",
+		Belief: change.Belief{Chance: 0.3, Gain: 0.3}, Worth: change.WorthState,
+	}),
+	change.Declare[weightsArgs](change.Act{
+		Name: "weights", Help: "which share of an app's requests each of its hosts gets",
+		Belief: change.Belief{Chance: 0.3, Gain: 0.05}, Worth: change.WorthLine, Simplifies: true,
+	}),
+	change.Declare[gatherArgs](change.Act{
+		Name: "gather", Help: "run an app of several hosts on its own one alone",
+		Belief: change.Belief{Chance: 0.1, Gain: 0.01}, Worth: change.WorthLine, Simplifies: true,
+	}),
 }
 
 // A planner has the decoded arguments of an act.
 type planner interface {
 	plan(t *task) (*iikanji.Change, error)
+}
+
+// An inForcer is the arguments of an act whose change is read back in a way of its own.
+type inForcer interface {
+	inForce(ctx context.Context, s *change.Site, c *iikanji.Change, all bool) error
 }
 
 // The steps of a move.

@@ -107,8 +107,11 @@ func TestCuts(t *testing.T) {
 // sort.
 func (c *contest) cutAll(r iikanji.Remedy, some int) (n int) {
 	c.t.Helper()
-	before := c.state()
-	ch, err := change.Plan(c.t.Context(), c.site(), r)
+	if c.now == nil {
+		c.now, c.open = c.state, c.site
+	}
+	before := c.now()
+	ch, err := change.Plan(c.t.Context(), c.open(), r)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -134,7 +137,7 @@ func (c *contest) cutOnce(t *testing.T, r iikanji.Remedy, one cut, before string
 	c.t = t
 	begin := time.Now()
 	defer func() { t.Logf("%v", time.Since(begin)) }()
-	s := c.site()
+	s := c.open()
 	x, h := c.executor(s)
 	ch := c.plan(s, h, r)
 	ops := map[history.Side][]iikanji.Op{history.Do: ch.Do, history.Undo: ch.Undo}[one.side]
@@ -176,7 +179,7 @@ func (c *contest) cutOnce(t *testing.T, r iikanji.Remedy, one cut, before string
 	if now, err := h.LoadChange(ch.ID); err != nil || now.Stage != iikanji.Reverted {
 		t.Errorf("%v: %v, %v", one, now.Stage, err)
 	}
-	if got := c.state(); got != before {
+	if got := c.now(); got != before {
 		t.Fatalf("%v: the hosts are\n%s\nwant\n%s", one, got, before)
 	}
 	c.answers(one.String())

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,10 +46,14 @@ type contest struct {
 	addresses map[string]string
 	pools     map[string]change.Running
 	source    string
+	units     []string
+	// now and open are the state to restore, and the site; those of a move if nil.
+	now  func() string
+	open func() *change.Site
 }
 
 // folders are what the policy allows on both hosts.
-var folders = []string{"/var/lib/mysql", "/etc/mysql", "/etc/systemd/system", "/home/isucon"}
+var folders = []string{"/var/lib/mysql", "/etc/mysql", "/etc/systemd/system", "/home/isucon", "/etc/nginx"}
 
 // app is the program of the test's app, built once.
 var app = sync.OnceValues(func() (string, error) {
@@ -68,7 +73,13 @@ var app = sync.OnceValues(func() (string, error) {
 // newContest boots both machines. In a child that is killed it uses the parent's.
 func newContest(t *testing.T) *contest {
 	t.Helper()
-	c := &contest{t: t, dir: changetest.ChildDir(), pools: map[string]change.Running{}}
+	return newContestWith(t, "mariadb")
+}
+
+// newContestWith boots both with these units of Debian.
+func newContestWith(t *testing.T, units ...string) *contest {
+	t.Helper()
+	c := &contest{t: t, units: units, dir: changetest.ChildDir(), pools: map[string]change.Running{}}
 	var err error
 	if c.source, err = filepath.Abs("testdata/app"); err != nil {
 		t.Fatal(err)
@@ -102,10 +113,13 @@ func (c *contest) boot() {
 		c.t.Fatal(err)
 	}
 	prepare := func(m *lab.Machine) error {
+		if slices.Contains(c.units, "nginx") {
+			return c.prepareSpread(m, string(body), string(main))
+		}
 		return errors.Join(m.Write("/home/isucon/app", string(body), 0o755), m.Write("/home/isucon/webapp/main.go", string(main), 0o644),
 			m.Write("/home/isucon/env", "DB_HOST=127.0.0.1\nDB_USER=isu\nDB_PASSWORD="+secret+"\n", 0o600), m.Write("/etc/systemd/system/isu-go.service", appUnit, 0o644))
 	}
-	machines := labtest.Boot(c.t, labtest.Spec{Name: "web", Units: []string{"mariadb"}, Prepare: prepare}, labtest.Spec{Name: "db", Units: []string{"mariadb"}, Prepare: prepare})
+	machines := labtest.Boot(c.t, labtest.Spec{Name: "web", Units: c.units, Prepare: prepare}, labtest.Spec{Name: "db", Units: c.units, Prepare: prepare})
 	labtest.File(c.t, c.dir, machines...)
 	both := map[string]string{"web": "create database shop; create table shop.item (id int primary key, name text) engine=innodb; insert into shop.item values (1, 'one'), (2, 'two'); " +
 		"create user isu@localhost identified by '" + secret + "'; grant all on shop.* to isu@localhost", "db": "create database own; create table own.t (a int); insert into own.t values (7)"}

@@ -189,6 +189,9 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 	if err != nil {
 		return err
 	}
+	if f, ok := args.(inForcer); ok {
+		return f.inForce(ctx, s, c, all)
+	}
 	a, ok := args.(*moveArgs)
 	if !ok || all || s.Initialize == nil || !isSwitch(c, a) {
 		return nil

@@ -415,8 +415,9 @@ func (g *graph) grouped(p *packages.Package, call *ast.CallExpr) {
 		return
 	}
 	if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok && fn.Pkg() == p.Types && !fn.Signature().Variadic() {
-		for i, a := range call.Args {
-			if param := fn.Signature().Params().At(i); g.prefixes[param] == "" {
+		params := fn.Signature().Params()
+		for i, a := range call.Args[:min(len(call.Args), params.Len())] { // source with errors may have more
+			if param := params.At(i); g.prefixes[param] == "" {
 				g.group(param, g.prefix(p, a))
 			}
 		}

@@ -49,5 +49,9 @@ func main() {
 		}
 		fmt.Fprintf(w, "%d items from %s", n, host)
 	})
-	log.Fatal(http.ListenAndServe("127.0.0.1:8000", nil))
+	http.HandleFunc("/who", func(w http.ResponseWriter, _ *http.Request) {
+		name, err := os.Hostname()
+		fmt.Fprint(w, name, err)
+	})
+	log.Fatal(http.ListenAndServe(getEnv("LISTEN", "127.0.0.1:8000"), nil))
 }
