@@ -100,6 +100,18 @@ func TestSeveralMachines(t *testing.T) {
 		{"not a spare", func(p *park) { p.row("db", "mariadb").PeakRSS = 512 << 20; p.Target.Services[2].Spare = nil }, "-TOP102"},
 		{"unequal", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.2) }, "TOP103 app person app set the weights in the front's upstream: web 7, db 20"},
 		{"equal", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.8) }, "-TOP103"},
+		{"an app that could run twice", func(p *park) { p.ties() }, "TOP104 app topology app run it on db too"},
+		{"an app with files", func(p *park) { p.ties(tied("pinned", "POST /image")) }, "TOP104 app topology app run it on db too, without POST /image"},
+		{"an app with sessions", func(p *park) { p.ties(tied("refused")) }, "TOP104 app person app cure (main.go:1)"},
+		{"an app with SQLite", func(p *park) { p.ties(tied("by host")) }, "TOP104 app person app cure (main.go:1)"},
+		{"an app whose source is not read", func(p *park) {}, "-TOP104"},
+		{"an app that is small", func(p *park) { p.ties(); p.use("web", "app", 0.05); p.use("web", "mariadb", 0.7) }, "-TOP104"},
+		{"an app on both already", func(p *park) { p.ties(); p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.02) }, "-TOP104"},
+		{"an app where no machine is idle", func(p *park) { p.ties(); p.use("db", "other", 0.8) }, "-TOP104"},
+		{"an app that may not run there", func(p *park) {
+			p.ties()
+			p.Target.Roles = map[string][]iikanji.Role{"db": {iikanji.RoleDatabase}}
+		}, "-TOP104"},
 		{"a full link", func(p *park) { p.link(fact.Link{Out: 1 << 30, Speed: 125e6, Wall: 10 * time.Second}) }, "NET101 eth0 on web person host:web send less"},
 		{"a lossy link", func(p *park) {
 			p.link(fact.Link{Out: 1 << 20, OutPackets: 10000, Retransmits: 400, Wall: 10 * time.Second})
@@ -157,6 +169,16 @@ func (p *park) quotas() {
 	for i := range p.Run.Hosts {
 		p.Run.Hosts[i].Environment = &iikanji.Environment{Shared: 0.5}
 	}
+}
+
+// ties gives the app what ties it to its host.
+func (p *park) ties(all ...fact.Tie) {
+	p.Facts = append(p.Facts, fact.TopicTies.Fact("app", "", fact.Ties{Known: true, All: all}, false))
+}
+
+// tied is one place with a verdict.
+func tied(verdict string, routes ...string) fact.Tie {
+	return fact.Tie{Kind: "kind", Place: "main.go:1", Name: "x", Routes: routes, Spread: verdict, Breaks: "it breaks", Cure: "cure"}
 }
 
 func (p *park) link(l fact.Link) {

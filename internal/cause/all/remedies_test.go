@@ -39,6 +39,8 @@ var needs = map[string]func(place) bool{
 	"unit": func(p place) bool { return p.IsProcess() },
 	// Arenas are on one machine: the tests of internal/change/topology move on two.
 	"topology": func(p place) bool { return p.Engine.MySQLFamily() && p.IsProcess() },
+	// Arenas are on one machine: the tests of internal/change/topology spread on two.
+	"topology spread": func(p place) bool { return p.Role == iikanji.RoleApp && p.IsProcess() },
 }
 
 // places are the services of all arenas.

@@ -13,5 +13,6 @@ func Rules() []cause.Rule {
 		oneHostFull,
 		spareInUse,
 		unequalInstances,
+		sharedState,
 	}
 }

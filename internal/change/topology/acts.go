@@ -15,7 +15,7 @@ var acts = []change.DeclaredAct{
 	}),
 	change.Declare[spreadArgs](change.Act{
 		Name: "spread", Help: "run an app on several hosts, and divide its requests; two changes: prepare, then switch",
-		Belief: change.Belief{Chance: 0.3, Gain: 0.3}, Worth: change.WorthState,
+		Belief: change.Belief{Chance: 0.3, Gain: 0.3}, Worth: change.WorthState, Prepares: true,
 	}),
 	change.Declare[weightsArgs](change.Act{
 		Name: "weights", Help: "which share of an app's requests each of its hosts gets",

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,7 @@ func (e *SharedError) Hints() []string { return []string{e.Tie.Cure()} }
 // shared refuses an app that has on its host what requests of all instances need.
 func (s *spread) shared() (err error) {
 	svc := s.site.Services[s.svc.Name]
-	app := appserver.App{Source: svc.Source, Program: svc.Package}
+	app := appserver.App{Source: cmp.Or(svc.Source, svc.SourceThere), Program: svc.Package}
 	if pids, _ := svc.Processes(); len(pids) > 0 {
 		app.PID = pids[0]
 	}
@@ -199,13 +200,14 @@ func (s *spread) ready() (bool, error) {
 	return true, nil
 }
 
-// weakens are the promises that several instances weaken: of an app whose source is not read,
-// nothing says what it keeps in its process.
-func (s *spread) weakens() []iikanji.Promise {
-	if s.known {
-		return nil
+// weakened are the promises that several instances weaken: those of one more host, and of an
+// app whose source is not read, nothing says what it keeps in its process.
+func (s *spread) weakened() []iikanji.Promise {
+	all := slices.Clone(s.weakens())
+	if !s.known {
+		all = append(all, iikanji.Behaviour)
 	}
-	return []iikanji.Promise{iikanji.Behaviour}
+	return all
 }
 
 // inForce: the front's workers have the new configuration, and initialize works once.

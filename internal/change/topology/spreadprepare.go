@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net"
@@ -16,7 +17,7 @@ import (
 // prepareInstances gives the other hosts the app, and starts it there. The site does not use
 // them yet.
 func (s *spread) prepareInstances() (*iikanji.Change, error) {
-	c := &iikanji.Change{Kind: s.kind, Target: s.target, Risk: iikanji.RiskNone, Weakens: s.weakens()}
+	c := &iikanji.Change{Kind: s.kind, Target: s.target, Risk: iikanji.RiskNone, Weakens: s.weakened(), Prepares: true}
 	p := &preparation{change: c, undo: [][]iikanji.Op{}}
 	var names []string
 	for _, i := range s.away {
@@ -318,7 +319,8 @@ func (t *task) restartServer() []iikanji.Op {
 // cacheVariables sets the variables of caches and queues that the app reaches on its own host.
 // One that no variable leads to is a tie of its source.
 func (s *spread) cacheVariables(i *instance, variables map[string]string) error {
-	files, err := sourceFiles(s.home, s.site.Services[s.svc.Name].Source)
+	has := s.site.Services[s.svc.Name]
+	files, err := sourceFiles(s.home, cmp.Or(has.Source, has.SourceThere))
 	if err != nil {
 		return err
 	}

@@ -55,6 +55,7 @@ func (s *spread) lead() (*iikanji.Change, error) {
 	if len(home) > 0 {
 		says += fmt.Sprintf("; %s stay on %s", strings.Join(home, ", "), hostText(s.svc.Host))
 	}
+	f.Weaken(s.weakened()...)
 	return s.throughFront(f, says, names)
 }
 

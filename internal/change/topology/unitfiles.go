@@ -2,6 +2,7 @@ package topology
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,7 +49,7 @@ func (s *spread) unitFiles() (u unitFiles, err error) {
 		}
 	}
 	svc := s.site.Services[s.svc.Name]
-	for _, folder := range []string{svc.Source, strings.TrimLeft(is["WorkingDirectory"], "!-"), filepath.Dir(u.program)} {
+	for _, folder := range []string{cmp.Or(svc.Source, svc.SourceThere), strings.TrimLeft(is["WorkingDirectory"], "!-"), filepath.Dir(u.program)} {
 		top, ok := s.topOf(folder)
 		if ok && !slices.ContainsFunc(u.folders, func(f string) bool { return f == top || strings.HasPrefix(top, f+"/") }) {
 			u.folders = append(u.folders, top)

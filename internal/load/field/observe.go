@@ -165,6 +165,7 @@ func (f *Field) learn(ctx context.Context, o *observe.Observer, run *iikanji.Run
 	f.say("reading the source of the apps")
 	known = append(known, f.source(ctx, run, known)...)
 	known = append(known, f.constants(ctx, run)...)
+	known = append(known, f.ties(run)...)
 	for _, p := range f.profiles {
 		known = append(known, p.facts(run)...)
 	}

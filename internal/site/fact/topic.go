@@ -104,7 +104,7 @@ func typedTopics() []typed {
 		TopicCode, TopicHandler, TopicHot, TopicSends, TopicQueryCache, TopicConstant,
 		TopicLimit, TopicProcess, TopicSysctl, TopicListen, TopicConnection, TopicVolume, TopicCacheCounter, TopicCacheSetting,
 		TopicNginx, TopicNginxFile, TopicNginxVersion, TopicHTTPStatus, TopicAnswer, TopicSeries, TopicKept, TopicAgent, TopicReset, TopicProxyCounter,
-		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers, TopicBoot, TopicLink, TopicTrip}
+		TopicInnoDB, TopicLockWait, TopicDeadlock, TopicUnit, TopicReady, TopicWorkers, TopicBoot, TopicLink, TopicTrip, TopicTies}
 }
 
 func (t Topic[T]) name() string { return string(t) }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -43,6 +44,10 @@ func overlaid(f *target.File, dir string) (*target.File, error) {
 	for i := range over.Services {
 		s := &over.Services[i]
 		to, ok := p.Services[s.Name]
+		if ok {
+			s.Instances = to.Instances
+			s.Spare = slices.DeleteFunc(slices.Clone(s.Spare), func(name string) bool { return slices.Contains(to.Instances, f.HostRef(name)) })
+		}
 		if !ok || to.Host == s.Host {
 			continue
 		}
