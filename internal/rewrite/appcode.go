@@ -132,7 +132,7 @@ func sentIn(p *part) (out []*sent) {
 			if c.Text.Holes == 0 {
 				s.texts = []string{text}
 			}
-		case c.Op == sqlcall.Exec && isInsert(text):
+		case c.Op == sqlcall.Exec && isInsert(text) && c.Text.Holes == 0 && !c.Spread: // of one row
 			s.texts, s.inserts = []string{text}, true
 		default:
 			continue

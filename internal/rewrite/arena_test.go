@@ -51,7 +51,7 @@ func TestArenaFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	compareGolden(t, filepath.Join("testdata", "arenas", "isuports_score.go.golden"), score)
-	use, err := Cache(t.Context(), dir, "isuports/sqlcache")
+	use, err := Cache(t.Context(), dir, "isuports/sqlcache", "")
 	if err != nil || len(use.Blockers) > 0 || use.Opens != 1 {
 		t.Errorf("query cache: %v, %+v", err, use)
 	}

@@ -35,11 +35,15 @@ type CacheSource struct {
 func (s *CacheSource) OfFiles() bool { return slices.Contains(fileDrivers, s.Driver) }
 
 // Cache reads the packages of a module folder for a query cache in the package with
-// an import path. Packages with type errors are blockers.
-func Cache(ctx context.Context, dir, importPath string) (*CacheSource, error) {
+// an import path: those of the program in a folder of it, all if there is no program.
+// Packages with type errors are blockers.
+func Cache(ctx context.Context, dir, importPath, program string) (*CacheSource, error) {
 	pkgs, err := goapp.Load(ctx, dir, "./...")
 	if err != nil {
 		return nil, err
+	}
+	if main := programIn(dir, program, pkgs); main != nil {
+		pkgs = servedBy(main, pkgs)
 	}
 	return cacheOf(dir, pkgs, importPath)
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/tools/go/packages"
+
 	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
@@ -31,20 +33,44 @@ func findPools(r *reporter) error {
 // poolsOf does so for the packages of an app at once: a driver may be named in one package
 // and the pool opened in another one.
 func poolsOf(g *appCode) (out []partPlace) {
-	var uses []*cacheUse
-	var reads []string
-	of := map[*cacheUse]*part{}
+	var pkgs []*packages.Package
+	of := map[*packages.Package]*part{}
 	for _, p := range g.parts {
-		if p.use != nil {
-			uses, of[p.use] = append(uses, p.use), p
-		}
-		reads = append(reads, readsOf(p.calls)...)
+		pkgs, of[p.pkg] = append(pkgs, p.pkg), p
 	}
-	resolve(uses)
-	for _, at := range poolPlaces(uses, reads) {
-		out = append(out, partPlace{of[at.use], at.place})
+	with := runsWith(pkgs)
+	for _, p := range g.parts {
+		beside := with[p.pkg]
+		if len(with) == 0 { // a module without a program
+			beside = pkgs
+		}
+		if p.use == nil || len(beside) == 0 {
+			continue
+		}
+		var uses []*cacheUse
+		var reads []string
+		for _, q := range beside {
+			if of[q].use != nil {
+				uses = append(uses, of[q].use.copied())
+			}
+			reads = append(reads, readsOf(of[q].calls)...)
+		}
+		resolve(uses)
+		for _, at := range poolPlaces(uses, reads) {
+			if at.use.x == p.use.x {
+				out = append(out, partPlace{p, at.place})
+			}
+		}
 	}
 	return out
+}
+
+// copied is a copy that can be resolved beside other packages.
+func (u *cacheUse) copied() *cacheUse {
+	c := *u
+	c.opens, c.unsure = slices.Clone(u.opens), slices.Clone(u.unsure)
+	c.blockers, c.fileBlockers = slices.Clone(u.blockers), slices.Clone(u.fileBlockers)
+	return &c
 }
 
 // readsOf are the statements of a package that read rows.

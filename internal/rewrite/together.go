@@ -93,6 +93,8 @@ func (g *appCode) apart(at round, s *sent) string {
 	where := s.p.x.pass.Fset.Position(s.call.Pos())
 	sends := fmt.Sprintf("%s:%d", filepath.Base(where.Filename), where.Line)
 	switch {
+	case s.inserts:
+		return "the row is added in another function, at " + sends + ", which would have to take the rows of all elements"
 	case s.mapper != "":
 		return byMapper(s.mapper) + "; it is sent at " + sends
 	case at.p != s.p:

@@ -54,7 +54,7 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 		return err
 	}
 	added := goapp.Addition{Folder: cacheFolder}
-	use, err := rewrite.Cache(ctx, dir, added.ImportPath(module))
+	use, err := rewrite.Cache(ctx, dir, added.ImportPath(module), s.Services[t.service].Package)
 	if err != nil {
 		return fmt.Errorf("reading the source: %w", err)
 	}
