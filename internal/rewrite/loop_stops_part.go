@@ -47,6 +47,7 @@ func (l *stopping) inParts(c *sqlcall.Call, s *statement, loop *rowLoop, n int64
 	r, ok := loop.stmt.(*ast.RangeStmt)
 	if !ok || !p.readable() || !l.needs(r.Tok == token.DEFINE || r.Key == nil, r, "the loop sets variables that are declared before it") ||
 		!l.needs(r.Value == nil || isIdent(r.Value), r, "the loop's element is no plain variable") ||
+		!l.needs(p.ownVariables(r), r, "the loop sets its index, or its element is used after its round") ||
 		!l.needs(p.x.readsOnly(l.calls, r.Body, deepestHelper), r.Body, "the loop does more than read: what it calls may change the rows") {
 		return nil, false
 	}
@@ -66,6 +67,29 @@ func (l *stopping) inParts(c *sqlcall.Call, s *statement, loop *rowLoop, n int64
 		fmt.Fprintf(&b, "\n%s := %s[%s]", id.Name, rows, i)
 	}
 	return append(limit, edit(r.For, r.Body.Lbrace+1, b.String())), true
+}
+
+// ownVariables reports whether the variables of a loop may be new ones in each round, as they
+// are in the loop that takes its place: the index is not set, and, where Go's range shares
+// one variable among the rounds, no address and no function literal keeps the element.
+func (p *partial) ownVariables(r *ast.RangeStmt) bool {
+	if v := p.x.variable(r.Key); v != nil && len(p.x.writes(v)) > 0 {
+		return false
+	}
+	shared := !goAtLeast(p.pass, r.Pos(), "go1.22")
+	for _, e := range []ast.Expr{r.Key, r.Value} {
+		v := p.x.variable(e)
+		if v == nil || !shared {
+			continue
+		}
+		for _, id := range p.x.uses[v] {
+			u, isUnary := p.x.parent[id].(*ast.UnaryExpr)
+			if isUnary && u.Op == token.AND || p.x.function(id) != p.x.function(r) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // readable checks the statement, its arguments and what follows it.
