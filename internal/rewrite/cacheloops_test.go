@@ -30,18 +30,25 @@ func find(o orm, id int) { o.Raw("SELECT "+columns+" FROM room WHERE id = ?", id
 
 func main() {}
 `
-	got, err := loadCases(t, map[string]map[string]string{"a": {"main.go": source}}, nil)["a"].cache()
+	app := loadCases(t, map[string]map[string]string{"a": {"main.go": source}}, nil)["a"]
+	got, err := app.cache()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var texts []string
-	for _, s := range got.Statements {
-		texts = append(texts, s.Text)
+	listed, err := Statements(t.Context(), app.dir, []string{"./..."})
+	if err != nil {
+		t.Fatal(err)
 	}
-	slices.Sort(texts)
 	want := []string{"DELETE FROM room WHERE id = ?", "SELECT id, name FROM room WHERE id = ?"}
-	if !slices.Equal(texts, want) {
-		t.Errorf("%q, want %q", texts, want)
+	for _, list := range [][]Statement{got.Statements, listed.Statements} {
+		var texts []string
+		for _, s := range list {
+			texts = append(texts, s.Text)
+		}
+		slices.Sort(texts)
+		if !slices.Equal(texts, want) {
+			t.Errorf("%q, want %q", texts, want)
+		}
 	}
 }
 

@@ -84,11 +84,7 @@ func cacheOf(dir string, pkgs []*packages.Package, importPath string) (*CacheSou
 		}
 	}
 	for _, u := range found {
-		for _, s := range append(constantStatements(u.x), mapperStatements(u.x)...) {
-			if !slices.ContainsFunc(out.Statements, func(o Statement) bool { return o.Text == s.Text }) {
-				out.Statements = append(out.Statements, s)
-			}
-		}
+		out.Statements = withMapped(out.Statements, u.x)
 	}
 	sortStatements(out.Statements)
 	return out, nil
