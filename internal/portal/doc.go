@@ -10,6 +10,10 @@
 //	                                 the process
 //	lead                             the acts on the truth: enqueue, claim, beat, finish, clock;
 //	                                 and the one leader: relay, dispatch, scan, timers
+//	people                           who takes part: sign-up, invitations, the waiting list, draws
+//	login                            passwords, authenticators, sign-in at other services
+//	notify                           push, mail and webhooks, derived from the events
+//	export                           a contest as plain files, and back
 //	worker                           a process that runs jobs, with its guard
 //	sim                              a whole contest on a clock that jumps
 //

@@ -195,6 +195,37 @@ func TestEqual(t *testing.T) {
 	}
 }
 
+// TestFinals: verdicts that are shown come back, and the board of the form is the final one.
+func TestFinals(t *testing.T) {
+	h := newHall(t)
+	err := h.core.Write(t.Context(), "verdicts", func(tx *store.Tx) error {
+		for i, team := range h.teams[:3] {
+			if _, err := tx.Exec("INSERT INTO verdicts (round, team, passed, score, reason, at) VALUES ('cup_final', ?, ?, ?, '', ?)", team, i != 1, float64(1000+i), h.at); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Exec("UPDATE rounds SET published = ?, version = version + 1 WHERE id = 'cup_final'", h.at)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.at = h.at.Add(time.Minute)
+	for _, form := range []Form{Public, Staff} {
+		files := h.write(t, form)
+		if files["boards/cup_final-final.json"] == nil {
+			t.Errorf("%s: there is no final board", form)
+		}
+		other := newCore(t, func() time.Time { return h.at })
+		if _, differ, err := Import(t.Context(), other, files); err != nil || len(differ) > 0 {
+			t.Fatalf("%s: differ %v, %v", form, differ, err)
+		}
+		if was, got := views(t, h.core, form.reader()), views(t, other, form.reader()); !slices.Equal(was, got) {
+			t.Errorf("%s: the boards differ", form)
+		}
+	}
+}
+
 // TestSecrets: no form has a secret, and the public one has nothing that is not for everyone.
 func TestSecrets(t *testing.T) {
 	h := newHall(t)

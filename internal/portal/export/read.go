@@ -224,6 +224,11 @@ func (r *reader) round(tx *store.Tx, x round) error {
 			return err
 		}
 	}
+	for _, f := range x.Finals {
+		if _, err := tx.Exec("INSERT INTO verdicts (round, team, passed, score, reason, at) VALUES (?, ?, ?, ?, '', ?)", x.Round, f.Team, f.Passed, f.Score, x.Published); err != nil {
+			return err
+		}
+	}
 	for team, began := range x.Windows {
 		if _, err := tx.Exec("INSERT INTO windows (round, team, began) VALUES (?, ?, ?)", x.Round, team, began); err != nil {
 			return err
