@@ -39,9 +39,12 @@ func (f hostsFlags) onPark(ctx context.Context, e *env, name, dir string, do fun
 	if err != nil {
 		return err
 	}
+	described := false
 	defer func() {
 		say("stopping the machines")
-		err = errors.Join(err, p.close())
+		if err = errors.Join(err, p.close()); described {
+			say("the machines are gone, with all changes; the runs, and each change with its proof, are in " + dir)
+		}
 	}()
 	if dir == "" { // machines are new each time, and so is the history
 		if dir, err = stack.DefaultDir(fmt.Sprintf("%s-hosts%d-%s", a.Name, f.Hosts, e.Now().UTC().Format("20060102-150405"))); err != nil {
@@ -51,6 +54,7 @@ func (f hostsFlags) onPark(ctx context.Context, e *env, name, dir string, do fun
 	if err := describePark(ctx, e, a, p, dir); err != nil {
 		return err
 	}
+	described = true
 	say("the site is described in " + dir)
 	progress.Done()
 	return do(dir)

@@ -218,19 +218,24 @@ type Move struct {
 	Range       iikanji.Range
 }
 
-// Move predicts the move of a service to a host. ok is false if the model has no such service
-// or host.
-func (s *Site) Move(service, to string) (m Move, ok bool) {
+// Placed predicts the ratio if a service runs on these hosts, which share its requests alike.
+// ok is false if the model has no such service or host.
+func (s *Site) Placed(service string, hosts ...string) (ratio float64, r iikanji.Range, ok bool) {
 	i := slices.IndexFunc(s.Services, func(o Service) bool { return o.Name == service })
-	h := slices.IndexFunc(s.Hosts, func(o Host) bool { return o.Name == to })
-	if i < 0 || h < 0 {
-		return m, false
+	if i < 0 || len(hosts) == 0 {
+		return 0, r, false
 	}
 	then := slices.Clone(s.Now)
-	then[i] = On(h)
-	m = Move{Service: service, To: to}
-	m.Ratio, m.Range = s.Ratio(s.Now, then)
-	return m, true
+	then[i] = 0
+	for _, name := range hosts {
+		h := slices.IndexFunc(s.Hosts, func(o Host) bool { return o.Name == name })
+		if h < 0 {
+			return 0, r, false
+		}
+		then[i] |= On(h)
+	}
+	ratio, r = s.Ratio(s.Now, then)
+	return ratio, r, true
 }
 
 // Moves are the moves of one service that promise at least least, as a ratio, the best first,

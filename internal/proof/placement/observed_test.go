@@ -48,11 +48,19 @@ func TestOf(t *testing.T) {
 		t.Fatalf("%+v", moves)
 	}
 	want := 1.92 / (1.12 + 200*PerCall)
-	if m, ok := s.Move("mariadb", "db"); !ok || !near(m.Ratio, want) || m != moves[0] {
-		t.Errorf("%+v, want %g", m, want)
+	if ratio, r, ok := s.Placed("mariadb", "db"); !ok || !near(ratio, want) || ratio != moves[0].Ratio || r != moves[0].Range {
+		t.Errorf("%g in %+v, want %g", ratio, r, want)
 	}
-	if _, ok := s.Move("mariadb", "nowhere"); ok {
-		t.Error("a host that is not there")
+	if ratio, _, ok := s.Placed("app", "web", "app2"); !ok || !near(ratio, 1.92/(1.52+100*PerCall)) { // half of the statements are from app2
+		t.Errorf("spread: %g", ratio)
+	}
+	for _, hosts := range [][]string{{"nowhere"}, {}, {"web", "nowhere"}} {
+		if _, _, ok := s.Placed("mariadb", hosts...); ok {
+			t.Errorf("hosts %q", hosts)
+		}
+	}
+	if _, _, ok := s.Placed("redis", "db"); ok {
+		t.Error("a service that is not there")
 	}
 }
 

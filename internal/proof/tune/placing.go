@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
@@ -44,20 +45,37 @@ func (t *Tuner) place(d *diagnose.Diagnosis, found []search.Candidate) []search.
 	return out
 }
 
-// predict notes what the model predicts of a candidate that moves a service, and reports
-// whether that is worth a trial. The model says nothing of other placements: they stay as the
-// finding has them.
+// hostsOf are the hosts on which a remedy has its service run; none for one that the model
+// does not know.
+func hostsOf(r iikanji.Remedy) (hosts []string) {
+	text := r.Args["to"]
+	if r.Args["act"] == "spread" {
+		text = r.Args["over"]
+	}
+	for name := range strings.SplitSeq(text, ",") {
+		if name = strings.TrimSpace(name); name == "local" { // the host that iikanji runs on
+			hosts = append(hosts, "")
+		} else if name != "" {
+			hosts = append(hosts, name)
+		}
+	}
+	return hosts
+}
+
+// predict notes what the model predicts of a candidate that decides where a service runs, and
+// reports whether that is worth a trial. Where the model says nothing, it stays as the finding
+// has it.
 func (t *Tuner) predict(site *placement.Site, c *search.Candidate) bool {
-	m, ok := site.Move(c.Remedy.Args["service"], c.Remedy.Args["to"])
-	if !ok || c.Remedy.Args["act"] != "move" {
+	ratio, r, ok := site.Placed(c.Remedy.Args["service"], hostsOf(c.Remedy)...)
+	if !ok {
 		return true
 	}
-	c.Predicted = &search.Prediction{Ratio: m.Ratio, Range: m.Range}
+	c.Predicted = &search.Prediction{Ratio: ratio, Range: r}
 	if !placement.Asked(site.Loads) {
 		return false
 	}
 	act, err := change.Match(c.Remedy)
-	if c.Gain = math.Log(max(1, m.Ratio)); err == nil && c.Gain < act.Worth {
+	if c.Gain = math.Log(max(1, ratio)); err == nil && c.Gain < act.Worth {
 		return false
 	}
 	return true
