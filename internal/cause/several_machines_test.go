@@ -98,7 +98,12 @@ func TestSeveralMachines(t *testing.T) {
 		{"a spare with memory", func(p *park) { p.row("db", "mariadb").PeakRSS = 512 << 20 }, "TOP102 mariadb on db unit host:db end mariadb.service"},
 		{"a small spare", func(p *park) { p.row("db", "mariadb").PeakRSS = 12 << 20 }, "-TOP102"},
 		{"not a spare", func(p *park) { p.row("db", "mariadb").PeakRSS = 512 << 20; p.Target.Services[2].Spare = nil }, "-TOP102"},
-		{"unequal", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.2) }, "TOP103 app person app set the weights in the front's upstream: web 7, db 20"},
+		{"unequal", func(p *park) {
+			p.Target.Services[1].Instances, p.Target.Services[1].Unit = []string{"db"}, "app.service"
+			p.use("db", "app", 0.2)
+		}, "TOP103 app topology app set the weights in the front's upstream: web 7, db 20"},
+		{"unequal, without a unit", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.2) },
+			"TOP103 app person app set the weights in the front's upstream: web 7, db 20; iikanji does not: it has no systemd unit"},
 		{"equal", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.8) }, "-TOP103"},
 		{"an app that could run twice", func(p *park) { p.ties() }, "TOP104 app topology app run it on db too"},
 		{"an app with files", func(p *park) { p.ties(tied("pinned", "POST /image")) }, "TOP104 app topology app run it on db too, without POST /image"},

@@ -37,8 +37,9 @@ var needs = map[string]func(place) bool{
 	"sysctl limits": func(p place) bool { return p.IsProcess() },
 	// Arenas have no units: the tests of internal/change/unit plan on a machine with systemd.
 	"unit": func(p place) bool { return p.IsProcess() },
-	// Arenas are on one machine: the tests of internal/change/topology move on two.
-	"topology": func(p place) bool { return p.Engine.MySQLFamily() && p.IsProcess() },
+	// Arenas are on one machine: the tests of internal/change/topology move and spread on two.
+	"topology move":    func(p place) bool { return p.Engine.MySQLFamily() && p.IsProcess() },
+	"topology weights": func(p place) bool { return p.Role == iikanji.RoleApp && p.IsProcess() },
 	// Arenas are on one machine: the tests of internal/change/topology spread on two.
 	"topology spread": func(p place) bool { return p.Role == iikanji.RoleApp && p.IsProcess() },
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
@@ -19,7 +20,7 @@ const (
 var unequalInstances = cause.Declare(cause.PerRun, findUnequalInstances,
 	cause.Cause{Code: "TOP103", Title: "instances loaded unequally", Of: iikanji.OfCPU, Relieves: cause.CPU,
 		Line:     "one machine of a service is full while another one of it has cores left",
-		Remedies: []cause.Way{cause.Person}})
+		Remedies: []cause.Way{cause.Plan("topology", "weights", iikanji.RoleApp), cause.Person}})
 
 // findUnequalInstances reports services on several machines whose shares do not fit what the
 // machines have left.
@@ -46,17 +47,26 @@ func findUnequalInstances(v *cause.View) []iikanji.Finding {
 		}
 		f := iikanji.Finding{Code: "TOP103", Where: s.Name,
 			Claim: fmt.Sprintf("the instances of %s are loaded unequally: %s is %.0f %% full, %s %.0f %%", s.Name, called(most.name), 100*most.used, called(least.name), 100*least.used)}
-		text, weights := "", ""
+		var words, shares []string
 		for _, m := range on {
 			u := m.of[s.Name]
 			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "usage", Text: fmt.Sprintf("%s on %s: %.1f s of CPU; the machine is %.0f %% full, of %.0f cores",
 				s.Name, called(m.name), (u.User + u.System).Seconds(), 100*m.used, m.cores)})
-			text += fmt.Sprintf("%s%s %d", weights, called(m.name), weightOf(m, s.Name))
-			weights = ", "
+			words = append(words, fmt.Sprintf("%s %d", called(m.name), weightOf(m, s.Name)))
+			shares = append(shares, fmt.Sprintf("%s=%d", called(m.name), weightOf(m, s.Name)))
 		}
 		u := most.of[s.Name]
 		f.Gain = cause.Between((u.User+u.System).Seconds()*(1-least.used/most.used)/2, 0.3, 1)
-		f.Remedies = []iikanji.Remedy{iikanji.ByPerson(s.Name, "set the weights in the front's upstream: "+text)}
+		says := "set the weights in the front's upstream: " + strings.Join(words, ", ")
+		switch {
+		case s.Role != iikanji.RoleApp:
+			f.Remedies = []iikanji.Remedy{iikanji.ByPerson(s.Name, says+"; iikanji does not: it is no app")}
+		case s.Unit == "":
+			f.Remedies = []iikanji.Remedy{iikanji.ByPerson(s.Name, says+"; iikanji does not: it has no systemd unit")}
+		default:
+			f.Remedies = []iikanji.Remedy{{Kind: "topology", Target: s.Name, Says: says,
+				Args: map[string]string{"act": "weights", "service": s.Name, "weights": strings.Join(shares, ",")}}}
+		}
 		out = append(out, f)
 	}
 	return out
