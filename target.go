@@ -216,6 +216,9 @@ type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
 	// MaxAge is how old an answer may be where freshness may be weakened; 0 for no limit.
 	MaxAge time.Duration `json:"max_age_ns,omitempty"`
+	// ScoreOnly undoes, before the last comparison of a search, what was kept for the work that
+	// it saves without a proven gain.
+	ScoreOnly bool `json:"score_only,omitempty"`
 	// Robots are regular expressions of the User-Agents that the rules permit to refuse.
 	Robots []string `json:"robots,omitempty"`
 	// MoreHosts: the site may come to need more hosts than it does now, as in a contest.

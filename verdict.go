@@ -92,6 +92,7 @@ const (
 	ReasonUnknown Reason = iota
 	Proven               // keep: the gain is proven and large enough
 	Neutral              // keep: no loss, and less work or a simpler system
+	Cheaper              // keep: its requests cost much less, and the score is undecided
 	Gate                 // revert: wrong answers, failures or a broken promise, regardless of the score
 	NoGain               // revert: a gain worth keeping is ruled out
 	Undecided            // inconclusive: no interim analysis is left; put the change aside
@@ -99,7 +100,7 @@ const (
 	Shifted              // no call yet: the environment has shifted; the last pair is void, calibrate again
 )
 
-var reasonWords = []string{"unknown", "proven", "neutral", "gate", "no-gain", "undecided", "too-few", "shifted"}
+var reasonWords = []string{"unknown", "proven", "neutral", "cheaper", "gate", "no-gain", "undecided", "too-few", "shifted"}
 
 func (r Reason) String() string               { return wordOf(reasonWords, r) }
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

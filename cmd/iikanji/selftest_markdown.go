@@ -94,11 +94,11 @@ func costsTable(costs []selftest.PairCost) *report.Table {
 // searchesTable has a row for each kind of search.
 func searchesTable(all []selftest.Tally) *report.Table {
 	t := &report.Table{Columns: []report.Column{{Name: "search", Left: true}, {Name: "no effect"}, {Name: "harmful"},
-		{Name: "harm"}, {Name: "good"}, {Name: "stated"}, {Name: "covers"}, {Name: "headline"}, {Name: "runs"}}}
+		{Name: "harm"}, {Name: "good"}, {Name: "unproven"}, {Name: "covers"}, {Name: "headline"}, {Name: "runs"}}}
 	for _, s := range all {
 		n := float64(s.Searches)
 		row := []string{s.Name, fmt.Sprintf("%.2f", float64(s.Null)/n), fmt.Sprintf("%.2f", float64(s.Harmful)/n),
-			fmt.Sprintf("%.2f", 100*-math.Expm1(-s.Harm/n)), cmp.Or(goodText(s), "-"), fmt.Sprintf("%.2f", s.Expected/n),
+			fmt.Sprintf("%.2f", 100*-math.Expm1(-s.Harm/n)), cmp.Or(goodText(s), "-"), fmt.Sprintf("%.2f", float64(s.Unproven)/n),
 			ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), fmt.Sprintf("%.0f", float64(s.Runs)/n)}
 		t.Rows = append(t.Rows, row)
 	}

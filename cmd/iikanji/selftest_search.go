@@ -90,7 +90,7 @@ func printSearches(e *env, rep *selftestReport) error {
 		if good := goodText(s); good != "" {
 			b.WriteString(", good " + good)
 		}
-		fmt.Fprintf(&b, "\n  expected %.2f, covers %s, headline %s, %.0f runs\n", s.Expected/n, ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), float64(s.Runs)/n)
+		fmt.Fprintf(&b, "\n  unproven %.2f, covers %s, headline %s, %.0f runs\n", float64(s.Unproven)/n, ofText(s.Inside, s.Changes), ofText(s.Covered, s.Compared), float64(s.Runs)/n)
 		if s.Errors > 0 {
 			fmt.Fprintf(&b, "  %d of %d ended with an error: %s\n", s.Errors, s.Searches+s.Errors, s.Error)
 		}

@@ -418,7 +418,20 @@ func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 		return err
 	}
 	where := "iikanji %s " + a.Name + c.flags()
-	_, err := fmt.Fprintf(e.Stdout, "\n%sevidence and diffs: %s\nall of it on one page: %s\ngo on searching: the same command again\nundo: %s --all\n",
-		learntText(out), fmt.Sprintf(where, "history"), fmt.Sprintf(where, "report"), fmt.Sprintf(where, "revert"))
+	_, err := fmt.Fprintf(e.Stdout, "\n%sevidence and diffs: %s\nall of it on one page: %s\n%s\nundo: %s --all\n",
+		learntText(out), fmt.Sprintf(where, "history"), fmt.Sprintf(where, "report"), c.nextText(fmt.Sprintf(where, "tune"), out), fmt.Sprintf(where, "revert"))
 	return err
+}
+
+// nextText is the command that goes on where the search ended, with what it does.
+func (c *tuneCmd) nextText(command string, out *tune.Outcome) string {
+	p, limit := out.Proofs, c.Time
+	does := "go on searching"
+	if p.Unproven > 0 {
+		does = fmt.Sprintf("go on, and decide on the %s that are unproven alone", report.Number(p.Unproven, "change"))
+		if limit > 0 { // the last comparison takes as long again
+			limit = max(limit, (2*p.Time).Round(time.Minute)+time.Minute)
+		}
+	}
+	return fmt.Sprintf("%s: %s --time %s", does, command, limit)
 }

@@ -101,6 +101,8 @@ func verdictWord(a *search.Attempt) string {
 		return "KEPT, " + v.Reason.String() + " twice"
 	case v.Call == iikanji.Keep && a.HasSeveral():
 		return "KEPT together"
+	case v.Call == iikanji.Keep && v.Reason == iikanji.Cheaper:
+		return "KEPT for its cost, score undecided"
 	case v.Call == iikanji.Keep:
 		return "KEPT, " + v.Reason.String()
 	case v.Call == iikanji.Revert:
@@ -116,9 +118,7 @@ func printHeadline(e *env, a *namedTarget, out *tune.Outcome) error {
 	if s := out.Short; s[0] > 0 && s[1] > 0 {
 		fmt.Fprintf(&b, "  searching runs: %s → %s, %.*f ×; they are partly selected for high scores\n", report.Count(int64(math.Round(s[0]))), report.Count(int64(math.Round(s[1]))), decimals(s[1]/s[0]), s[1]/s[0])
 	}
-	if len(out.Final) > 0 {
-		fmt.Fprintf(&b, "  of the changes in force, %.1f are expected to have no effect\n", out.FalseKeeps)
-	}
+	writeProofs(&b, out.Proofs)
 	writeEnd(&b, e, out)
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
@@ -147,6 +147,21 @@ func writeRatio(b *strings.Builder, a *namedTarget, out *tune.Outcome) {
 		}
 		_ = t.Write(b, report.Text, 0) // a strings.Builder has no errors
 	}
+}
+
+// writeProofs writes how the changes in force are proven.
+func writeProofs(b *strings.Builder, p search.Proofs) {
+	if p.Alone+p.Unproven+p.Neutral == 0 {
+		return
+	}
+	text := fmt.Sprintf("  in force: %d proven alone", p.Alone)
+	if p.Neutral > 0 {
+		text += fmt.Sprintf(", %d without a proven gain for what they save", p.Neutral)
+	}
+	if p.Unproven > 0 {
+		text += fmt.Sprintf(", %d kept together and unproven alone; about %s more would decide on these", p.Unproven, search.Brief(p.Time))
+	}
+	fmt.Fprintln(b, text)
 }
 
 // writePlace writes the CPUs of the runs, on which a ratio depends: a site that shares

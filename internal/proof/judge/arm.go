@@ -1,5 +1,7 @@
 package judge
 
+import "github.com/iikanji/iikanji"
+
 // An Arm is a side of a pair.
 type Arm uint8
 
@@ -28,4 +30,15 @@ type Record struct {
 	Runs   int `json:"runs"`   // void and failed ones included
 	Failed int `json:"failed"` // their checks
 	Void   int `json:"void"`
+}
+
+// Count adds a run; void is why it does not count, or "".
+func (r *Record) Count(run *iikanji.Run, void string) {
+	r.Runs++
+	if Failed(run) {
+		r.Failed++
+	}
+	if void != "" {
+		r.Void++
+	}
 }

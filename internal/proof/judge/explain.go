@@ -23,6 +23,8 @@ func (j Judge) say(s sifted, m estimate, v *iikanji.Verdict) string {
 		return fmt.Sprintf("%s: a gain is proven; expect %s of it to last", seen, percent(v.Shrunk))
 	case iikanji.Neutral:
 		return fmt.Sprintf("%s: no gain proven, no loss of %.0f %% either, and %s", seen, 100*v.Worth, sayWork(v.Work[lessWork(v.Work)]))
+	case iikanji.Cheaper:
+		return fmt.Sprintf("%s: kept for its cost, score undecided: %s", seen, sayWork(v.Work[lessWork(v.Work)]))
 	case iikanji.NoGain:
 		how := "is ruled out"
 		if m.Upper(j.Looks.Futility) >= v.Worth {

@@ -84,6 +84,8 @@ func (s sifted) fails(earlier Record) bool {
 const (
 	voidGate  = 0.05 // the change is undone
 	voidDoubt = 0.20 // it is not kept yet
+	// A kept change is tried again: the machine may have changed since.
+	voidSince = 0.01
 )
 
 // voids are the void runs of each arm, with those of the candidate before the trial.
@@ -115,6 +117,15 @@ func VoidsMore(with, without Record) string {
 		return ""
 	}
 	return fmt.Sprintf("runs with it do not count more often: %d of %d, and %d of %d before", with.Void, with.Runs, without.Void, without.Runs)
+}
+
+// VoidsSince is why a change is doubted that was kept: the site's runs since then are void more
+// often than those before; "" if they are not.
+func VoidsSince(since, before Record) string {
+	if since.Void <= leastVoids || stats.Fisher(since.Void, since.Runs, before.Void, before.Runs) > voidSince {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d runs since it was kept do not count, and %d of %d before", since.Void, since.Runs, before.Void, before.Runs)
 }
 
 // leastVoids is the least number of void runs that are evidence: one is an accident.

@@ -50,6 +50,8 @@ type Case struct {
 	// Before are the incumbent's latest runs before the trial (A/A), which reveal a
 	// shift of the environment; fewer than four are not used.
 	Before []*iikanji.Run
+	// Cheaper: the change may be kept for the work that it saves, without a proven gain.
+	Cheaper bool
 	// Simplifies: the change removes work or state, or adds none, so that it may be
 	// kept without a proven gain.
 	Simplifies bool
@@ -159,6 +161,8 @@ func (j Judge) look(c Case, s sifted, m estimate, v *iikanji.Verdict) (iikanji.C
 		return iikanji.CallUnknown, iikanji.TooFew
 	case m.proves(j.Looks.Level(n)) && m.Mean >= v.Worth && (!unstable || stats.SignFlip(s.diffs) <= signFlipLevel):
 		return iikanji.Keep, iikanji.Proven
+	case c.Cheaper && m.cheapens(j, v):
+		return iikanji.Keep, iikanji.Cheaper
 	case m.Upper(j.Looks.GiveUp(n)) < v.Worth:
 		return iikanji.Revert, iikanji.NoGain
 	case !last:

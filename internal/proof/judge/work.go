@@ -103,6 +103,29 @@ func compareWork(pairs []Pair) []iikanji.Work {
 	return works
 }
 
+// Limits of what is kept for its cost.
+const (
+	muchLess = 0.5 // of the work per request is left, at most
+	moreWork = 1.1 // times as much of another work is too much
+)
+
+// cheapens reports whether a change of which a gain is unlikely or undecided saves so much work
+// per request that it may stay: some work is halved with its whole interval, no other rose, and
+// the score shows no loss. Work varies much less than the score.
+func (m estimate) cheapens(j Judge, v *iikanji.Verdict) bool {
+	if m.Mean <= -v.Worth || m.Upper(j.Looks.Futility) <= 0 {
+		return false
+	}
+	less := false
+	for _, w := range v.Work {
+		less = less || w.Effect.Hi <= math.Log(muchLess)
+		if w.Effect.Lo > 0 && w.Effect.Mid > math.Log(moreWork) {
+			return false
+		}
+	}
+	return less
+}
+
 // lessWork finds a work that fell by at least a tenth, with its whole interval
 // below 0; -1 for none.
 func lessWork(works []iikanji.Work) int {

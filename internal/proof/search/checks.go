@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -22,9 +23,12 @@ type Checks struct {
 	Voids  int           `json:"voids,omitempty"` // rounds in a row whose run of the final site does not count
 }
 
-// A CheckArm is one kept change that is checked.
+// A CheckArm is one kept change that is checked, or a group that is left out together.
 type CheckArm struct {
-	Keep    Keep            `json:"keep"`
+	Keep    Keep            `json:"keep"`              // of a group: all of its changes
+	Group   []Keep          `json:"group,omitempty"`   // its members
+	In      bool            `json:"in,omitempty"`      // a group has the change, and has the runs
+	Weakens int             `json:"weakens,omitempty"` // promises that the change weakens
 	Rounds  int             `json:"rounds,omitempty"`
 	Fresh   int             `json:"fresh,omitempty"`  // pairs that count since the final site last changed
 	Verdict iikanji.Verdict `json:"verdict,omitzero"` // after the latest pair that counts
@@ -44,11 +48,17 @@ func (s *State) inChecks() Step {
 			worst = i
 		}
 	}
+	if groups := s.grouped(); groups != nil && (worst < 0 || !Loses(arms[worst].Verdict)) {
+		return Step{Do: GroupChecks, Why: "each alone shows no gain", Groups: groups}
+	}
 	if worst >= 0 {
 		return endCheck(&arms[worst], true)
 	}
 	for i := range arms {
-		if a := &arms[i]; !a.Done && s.mayStay(a) {
+		switch a := &arms[i]; {
+		case s.matters(a):
+			return Step{Do: SplitGroup, Why: a.Verdict.Why, Keeps: []Keep{a.Keep}}
+		case !a.Done && !a.isGroup() && s.mayStay(a):
 			return endCheck(a, false)
 		}
 	}
@@ -56,7 +66,7 @@ func (s *State) inChecks() Step {
 		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
 	}
 	for i := range arms {
-		if a := &arms[i]; !a.Done && s.isWeak(a.Keep) && s.isDoubtful(a) {
+		if a := &arms[i]; !a.Done && !a.In && (a.isGroup() && s.doubtfulGroup(a) || !a.isGroup() && s.isWeak(a.Keep) && s.isDoubtful(a)) {
 			step := endCheck(a, true)
 			step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
 			return step
@@ -75,12 +85,24 @@ func endCheck(a *CheckArm, drop bool) Step {
 func (s *State) mustGo(a *CheckArm) bool {
 	v := a.Verdict
 	switch {
-	case a.Done || a.Fresh < s.count(FewestPairs):
+	case s.harms(a):
+		return true
+	case a.Done || a.In || a.Fresh < s.count(FewestPairs):
 		return false
+	case !a.isGroup() && s.Ledger.Attempts[a.Keep.Attempt].Verdict.Reason == iikanji.Cheaper:
+		return Loses(v)
 	case v.Call == iikanji.Revert:
 		return true
 	}
-	return v.Call == iikanji.Inconclusive && s.isWeak(a.Keep)
+	return v.Call == iikanji.Inconclusive && !a.isGroup() && s.isWeak(a.Keep)
+}
+
+// harms reports whether the latest pairs of full runs show that a change harms in them: a longer
+// run costs so much that one pair decides, if its difference is that certain.
+func (s *State) harms(a *CheckArm) bool {
+	n := float64(a.pairs())
+	return s.Long && s.Checks.Load > s.Options.Short && !a.Done && a.Fresh > 0 &&
+		a.Verdict.Effect.Mid < -s.constant(SureErrors)*s.sd()/math.Sqrt(n)
 }
 
 // mayStay reports whether no more is asked of a change: its pairs prove its gain, or, where
@@ -90,7 +112,11 @@ func (s *State) mayStay(a *CheckArm) bool {
 	if v.Call == iikanji.Keep {
 		return true
 	}
-	return !s.isWeak(a.Keep) && (v.Call == iikanji.Inconclusive || a.pairs() >= s.count(FewestPairs) && v.Effect.Mid > 0)
+	least := s.count(FewestPairs)
+	if s.Long { // a longer run costs much, and harm is what is looked for
+		least = 1
+	}
+	return !s.isWeak(a.Keep) && (v.Call == iikanji.Inconclusive || a.pairs() >= least && v.Effect.Mid > 0)
 }
 
 // round are the changes of the next round: those whose checks have begun, then those that are
@@ -103,22 +129,21 @@ func (s *State) round() []Keep {
 	var left []*CheckArm
 	begun := false
 	for i := range c.Arms {
-		if a := &c.Arms[i]; !a.Done && a.Rounds-a.pairs() < s.count(MostVoids) {
+		if a := &c.Arms[i]; !a.Done && !a.In && a.Rounds-a.pairs() < s.count(MostVoids) {
 			left, begun = append(left, a), begun || a.Rounds > 0
 		}
 	}
-	slices.SortStableFunc(left, func(a, b *CheckArm) int {
-		return cmp.Or(-cmp.Compare(bit(a.Rounds > 0), bit(b.Rounds > 0)), -cmp.Compare(bit(s.isWeak(a.Keep)), bit(s.isWeak(b.Keep))),
-			cmp.Compare(s.chanceOf(a), s.chanceOf(b)))
-	})
+	s.byDoubt(left)
 	most := len(left)
 	if s.bounded() {
 		runs := float64(s.TailLeft()) / float64(max(s.checkCost(), 1))
 		if !begun {
-			if runs < s.constant(CheckRuns) {
+			if runs < s.constant(CheckRuns) && !s.Long {
 				return nil
 			}
-			runs /= s.constant(FewestPairs)
+			if !s.Long {
+				runs /= s.constant(FewestPairs)
+			}
 		}
 		most = min(most, int(runs)-1)
 	}
@@ -129,14 +154,38 @@ func (s *State) round() []Keep {
 	return round
 }
 
+// byDoubt sorts arms: groups, those whose checks have begun, those that are not proven alone, the
+// most doubtful first, and of the equally doubtful those that weaken more promises.
+func (s *State) byDoubt(arms []*CheckArm) {
+	weak := func(a *CheckArm) int { return bit(!a.isGroup() && s.isWeak(a.Keep)) }
+	chance := func(a *CheckArm) float64 {
+		if a.isGroup() {
+			return 0
+		}
+		return s.chanceOf(a)
+	}
+	slices.SortStableFunc(arms, func(a, b *CheckArm) int {
+		return cmp.Or(cmp.Compare(bit(b.isGroup()), bit(a.isGroup())), cmp.Compare(bit(b.Rounds > 0), bit(a.Rounds > 0)),
+			cmp.Compare(weak(b), weak(a)), cmp.Compare(chance(a), chance(b)), cmp.Compare(b.Weakens, a.Weakens))
+	})
+}
+
 // mayCheckLong reports whether the kept changes are checked once more, in full runs, before the
 // last comparison: some help at first and harm in a longer run. What is left after the debts are
 // paid is few enough.
 func (s *State) mayCheckLong() bool {
+	need := s.longTime()
+	return need > 0 && need <= s.TailLeft()
+}
+
+// longTime is the time of one round of full runs in which each kept change is left out once; 0
+// if there is none, because it was made or the last comparison shows the same.
+func (s *State) longTime() time.Duration {
 	o, n := s.Options, len(s.keeps())
-	each := o.Full + s.Overhead()
-	return s.bounded() && !s.Long && !s.Plan.ConfirmLast && o.Full > o.Short && n > 1 &&
-		time.Duration(s.count(FewestPairs)*(n+1))*each <= s.TailLeft()
+	if s.Long || s.Scarce() || s.Plan.ConfirmLast || o.Full <= o.Short || n < s.count(FewestPairs) {
+		return 0
+	}
+	return time.Duration(n+1) * (o.Full + s.Overhead())
 }
 
 // Unseen is what no run without a change has shown, as the checks were short; "" if they were
@@ -191,6 +240,11 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 func (c *Checks) Dropped(arm int) (restart []int) {
 	v := c.Arms[arm].Verdict
 	c.Arms[arm].Done = true
+	for _, k := range c.Arms[arm].Group {
+		if i := c.Arm(k); i >= 0 {
+			c.Arms[i].Done = true
+		}
+	}
 	for i := range c.Arms {
 		a := &c.Arms[i]
 		harmful := Loses(v)
@@ -215,7 +269,7 @@ func (c *Checks) Arm(k Keep) int {
 func (s *State) debts() string {
 	n := 0
 	for _, a := range s.Checks.Arms {
-		if !a.Done && s.isWeak(a.Keep) {
+		if !a.Done && !a.isGroup() && s.isWeak(a.Keep) {
 			n++
 		}
 	}

@@ -30,6 +30,9 @@ const (
 	LeastOverhead
 	CostKept
 	NoiseValid
+	MuchNoise
+	LongerLoad
+	LongerRuns
 	CompareShare
 	SpareRuns
 	TailShare
@@ -147,6 +150,10 @@ var table = [numbers]Constant{
 		"After a shorter one: the time of a run grows at once and falls slowly, so that the end is not cut short."},
 	NoiseValid: {"noise valid", 12, "h",
 		"Noise that was measured longer ago is measured again: it differs with the hour and with other programs."},
+	MuchNoise: {"much noise", 0.15, "noise of a pair",
+		"From which longer runs are tried: two pairs prove + 60 % and more only."},
+	LongerLoad:   {"longer load", 3, "× short load", "Of the longer runs, if the full ones are not shorter."},
+	LongerRuns:   {"longer runs", 4, "runs", "That tell their noise: fewer hardly tell a half from a third."},
 	CompareShare: {"compare share", 0.20, "of the time", "The most that the last comparison takes."},
 	SpareRuns:    {"spare runs", 3, "runs", "Reserved at the end for the rehearsal and a repeated run."},
 	TailShare: {"tail share", 1. / 12, "of the time",

@@ -7,7 +7,7 @@
 //
 //   - next.go: the phases of a search: measure, explore
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
-//   - checks.go: the drop-one checks, which pay the debts of a search
+//   - checks.go, checkgroups.go: the drop-one checks, which pay the debts of a search, one by one and in groups
 //   - undertrial.go: whether the trial, screening or check under way goes on
 //   - design.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next
@@ -16,8 +16,9 @@
 //   - rank.go, again.go: what a candidate promises now, after other trials
 //   - learn.go: what a diagnosis and kept changes mean for the candidates
 //   - forecast.go, timeplan.go: what is announced
+//   - lengths.go: which length of runs teaches most
 //   - budget.go: how the time is divided
-//   - keeps.go: the kept changes and how well each is proven
+//   - keeps.go, aftermath.go: the kept changes, how well each is proven, and their runs since
 //   - step.go: what a step is
 //   - state.go: what a state is
 //   - ledger.go: what outlives a search

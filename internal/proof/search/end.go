@@ -14,6 +14,7 @@ import (
 // length: many sites slow down as their data grow, which a short run does not show.
 func (s *State) BeginEnd() {
 	tail := s.times(TailShare, s.Options.Time) + time.Duration(s.count(TailRounds)*s.count(DebtRounds)*len(s.keeps()))*s.Cost
+	tail = max(tail, s.tailTime())
 	s.Ending = true
 	if s.bounded() {
 		s.EndLoad = s.FullIn(s.TimeLeft() - tail - s.times(SpareRuns, s.Cost))
@@ -53,11 +54,17 @@ func (s *State) conclude() Step {
 		s.Plan.Stage = Proving
 		return s.conclude()
 	case Proving:
+		if step, ok := s.doubted(); ok {
+			return step
+		}
 		if s.mayResume() {
 			return Step{Do: Resume, Why: "the kept changes are checked, and there is time for further candidates"}
 		}
 		if s.mayCheckLong() {
 			return at(Step{Do: StartChecks, Why: "there is time to leave each out of longer runs, too", Keeps: s.keeps(), Long: true}, Drops)
+		}
+		if cheap := s.keptForCost(); s.Options.ScoreOnly && len(cheap) > 0 {
+			return at(Step{Do: UndoCost, Why: "the policy counts the score alone", Keeps: cheap}, Proving)
 		}
 		if len(s.Ledger.InForce) == 0 {
 			return at(Step{Do: End, Why: "nothing was kept: there is nothing to compare"}, Finished)

@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/iikanji/iikanji"
 )
@@ -64,4 +65,35 @@ func (s *State) isWeak(k Keep) bool {
 // hasWeakProof reports whether an attempt's proof must be repeated.
 func (s *State) hasWeakProof(a *Attempt) bool {
 	return !a.HasSeveral() && a.Verdict.Reason == iikanji.Proven && a.Verdict.P > s.constant(ProofLevel) && (a.Again == nil || a.Again.Call != iikanji.Keep)
+}
+
+// keptForCost are the changes in force that were kept for the work that they save.
+func (s *State) keptForCost() []Keep {
+	return slices.DeleteFunc(s.keeps(), func(k Keep) bool { return s.Ledger.Attempts[k.Attempt].Verdict.Reason != iikanji.Cheaper })
+}
+
+// Proofs are how the changes in force are proven.
+type Proofs struct {
+	Alone    int `json:"alone"`              // each by itself
+	Unproven int `json:"unproven,omitempty"` // kept together with others, or by a proof that is weak
+	Neutral  int `json:"neutral,omitempty"`  // kept without a gain: they make the site simpler or its requests cheaper
+	// Time is what would decide on the unproven ones.
+	Time time.Duration `json:"time_ns,omitempty"`
+}
+
+// Proofs are how the changes in force are proven.
+func (s *State) Proofs() Proofs {
+	var p Proofs
+	for _, k := range s.keeps() {
+		switch a := &s.Ledger.Attempts[k.Attempt]; {
+		case s.isWeak(k):
+			p.Unproven++
+		case !a.HasSeveral() && a.Verdict.Reason != iikanji.Proven:
+			p.Neutral++
+		default:
+			p.Alone++
+		}
+	}
+	p.Time = time.Duration(s.debtRuns()) * s.Cost
+	return p
 }

@@ -12,18 +12,20 @@ import (
 // search continues where this one ended. It names runs and changes by number;
 // which changes are applied is in the journal.
 type Ledger struct {
-	Version  int                `json:"version"`
-	Basis    string             `json:"basis"` // of the runs: see Options.Basis
-	Short    time.Duration      `json:"short_ns"`
-	AA       []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
-	Attempts []Attempt          `json:"attempts"`       // in the order in which they were tried
-	InForce  []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
-	Away     []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
-	Open     *Unconfirmed       `json:"open,omitempty"`
-	Wiped    bool               `json:"wiped"`              // initialize creates the tables again
-	Absorbed bool               `json:"absorbed,omitempty"` // other work uses what one cure saves: see Absorbs
-	Pairs    [][][2]int         `json:"pairs"`              // of past trials, for the noise
-	Incumb   []iikanji.RunID    `json:"incumbent"`
+	Version   int                `json:"version"`
+	Basis     string             `json:"basis"`                     // of the runs: see Options.Basis
+	Chosen    time.Duration      `json:"chosen_short_ns,omitempty"` // Short, if a search found it to be better than its option
+	Short     time.Duration      `json:"short_ns"`
+	AA        []iikanji.RunID    `json:"aa"`             // calibration runs of one unchanged state
+	Attempts  []Attempt          `json:"attempts"`       // in the order in which they were tried
+	InForce   []iikanji.ChangeID `json:"in_force"`       // in the order in which they were applied
+	Away      []iikanji.ChangeID `json:"away,omitempty"` // changes of InForce that a comparison or a drop-one check may have undone for a while
+	Open      *Unconfirmed       `json:"open,omitempty"`
+	Wiped     bool               `json:"wiped"`               // initialize creates the tables again
+	Absorbed  bool               `json:"absorbed,omitempty"`  // other work uses what one cure saves: see Absorbs
+	Untouched []iikanji.RunID    `json:"untouched,omitempty"` // runs of the untouched site
+	Pairs     [][][2]int         `json:"pairs"`               // of past trials, for the noise
+	Incumb    []iikanji.RunID    `json:"incumbent"`
 	// Void counts the runs of changes that were not confirmed because these were void too often,
 	// by the key of their attempt: their trial goes on with them.
 	Void map[string]judge.Record `json:"void,omitempty"`
@@ -88,7 +90,7 @@ func (l *Ledger) KeptNothing() bool {
 // ForgetRuns drops the runs, which do not compare with those of this search. An
 // unconfirmed change could never be confirmed: it is undone as an interrupted trial.
 func (l *Ledger) ForgetRuns() {
-	l.AA, l.Incumb, l.Pairs = nil, nil, nil
+	l.AA, l.Incumb, l.Untouched, l.Pairs = nil, nil, nil, nil
 	if l.Open == nil {
 		return
 	}
@@ -124,19 +126,4 @@ func (l *Ledger) BeginAnew(had int) (anew bool) {
 		}
 	}
 	return anew
-}
-
-// FalseKeeps is how many changes in force are expected to have no gain.
-func (l *Ledger) FalseKeeps() float64 {
-	sum := 0.0
-	for i := range l.Attempts {
-		a := &l.Attempts[i]
-		if a.Verdict.Call != iikanji.Keep || a.Dropped {
-			continue
-		}
-		for _, id := range l.InForceOf(a) {
-			sum += a.doubtOf(id)
-		}
-	}
-	return sum
 }

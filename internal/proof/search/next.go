@@ -10,7 +10,8 @@ import (
 // Next is what a search does next in a state. It reads no clock and does no I/O: the same
 // state always has the same next step.
 //
-//  1. The noise is measured on the site as it is (A/A).
+//  1. The noise is measured on the site as it is (A/A), at first in two runs: large gains are
+//     tried before the others.
 //  2. A run is observed, and its causes have candidates, ranked by expected gain.
 //  3. One candidate is tried at a time, or many as one change where time is scarce or where
 //     other work uses what one saves, or many in a screening; a kept one moves the limit: 2.
@@ -45,9 +46,12 @@ func Next(s State) Step {
 // enough, or two of the present state if the noise is known.
 func (s *State) measure() Step {
 	want := s.calibrationRuns()
+	if s.Eager {
+		want = min(want, s.count(ScarceCalibration))
+	}
 	switch {
 	case s.Failed >= s.count(MostFailed):
-		return Step{Do: Abort, Why: "the site as it is fails its checks"}
+		return s.failing()
 	case (s.Known || s.AA >= want) && s.Incumbent >= min(s.count(ConfirmRuns), want):
 		return Step{Do: Measured}
 	case s.TimeLeft() <= 0:
@@ -57,6 +61,37 @@ func (s *State) measure() Step {
 		return Step{Do: Calibrate, Why: "a run of the site as it is"}
 	}
 	return Step{Do: Calibrate, Why: fmt.Sprintf("run %d of %d of the site as it is", s.AA+1, want)}
+}
+
+// failing ends the search.
+func (s *State) failing() Step { return Step{Do: Abort, Why: "the site as it is fails its checks"} }
+
+// measureOn is the next step of a calibration that goes on before a candidate which promises no
+// large gain, or if there is none.
+func (s *State) measureOn(c Candidate, ok bool) (Step, bool) {
+	if !s.Eager || s.Known || ok && s.leaps(c) {
+		return Step{}, false
+	}
+	had, want := s.AA+s.NoiseRuns, s.calibrationRuns()
+	switch {
+	case s.Failed >= s.count(MostFailed):
+		return s.failing(), true
+	case had >= want || s.runsLeft() < 1+s.leastTrial():
+		return Step{Do: Measured, Plan: s.Plan}, true
+	}
+	return Step{Do: Calibrate, Why: fmt.Sprintf("run %d of %d of the site as it is", had+1, want), Plan: s.Plan}, true
+}
+
+// NoiseIsKnown reports whether the calibration has all of its runs, or no time for more.
+func (s *State) NoiseIsKnown() bool {
+	return s.AA+s.NoiseRuns >= s.calibrationRuns() || s.Observed
+}
+
+// leaps reports whether a candidate promises so much that it is tried before the noise is known
+// well: its own pairs measure that, too.
+func (s *State) leaps(c Candidate) bool {
+	tried, _ := s.HasTried(c)
+	return !tried && c.Gain >= s.constant(Large) && !c.Traits.Rewrites && !c.Traits.Blinds && !c.Proposed && !s.sweeps()
 }
 
 // BeginMeasuring notes whether earlier runs suffice for the noise. Trials begin after the
@@ -72,6 +107,9 @@ func (s *State) explore() Step {
 	if step, ok := s.confirmDue(); ok {
 		return step
 	}
+	if step, ok := s.doubted(); ok {
+		return step
+	}
 	if step, ok := s.half(); ok {
 		return step
 	}
@@ -85,7 +123,8 @@ func (s *State) explore() Step {
 	case s.Plan.Chosen != nil:
 		return s.pursue(*s.Plan.Chosen)
 	}
-	if s.Scarce() && s.canConfirm() && s.runsLeft() >= s.constant(ConfirmRuns)+s.leastTrial() { // they serve the next design, too
+	// These runs serve the next design, or measure the noise, too.
+	if (s.Scarce() || s.Eager && !s.Known) && s.canConfirm() && s.runsLeft() >= s.constant(ConfirmRuns)+s.leastTrial() {
 		return s.confirmRun()
 	}
 	if !s.Plan.Looked {
@@ -97,6 +136,12 @@ func (s *State) explore() Step {
 		}
 	}
 	c, ok := s.next(false)
+	if step, measures := s.measureOn(c, ok); measures {
+		return step
+	}
+	if step, measures := s.longer(); measures {
+		return step
+	}
 	_, deferred := s.HasTried(c)
 	undecided := s.undecided()
 	switch { // deferred candidates may prove a gain together

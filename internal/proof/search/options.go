@@ -17,6 +17,8 @@ type Options struct {
 	Watch time.Duration `json:"watch_ns"` // load of observed runs
 	Pairs int           `json:"pairs"`    // of the last comparison
 	Seed  uint64        `json:"seed"`
+	// ScoreOnly: what was kept for the work that it saves is undone before the last comparison.
+	ScoreOnly bool `json:"score_only,omitempty"`
 	// Basis names what runs must share to be compared, beside their length, as
 	// in the arena, the machine and the CPUs that are used.
 	Basis string `json:"basis,omitempty"`

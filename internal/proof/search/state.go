@@ -30,7 +30,13 @@ type State struct {
 	AA        int         `json:"aa"`        // runs of the calibration
 	Incumbent int         `json:"incumbent"` // runs of the present state
 	Known     bool        `json:"noise_known,omitempty"`
-	Failed    int         `json:"failed,omitempty"` // runs of the site as it is, in a row
+	// Eager: large gains are tried before the noise is known well. NoiseRuns are the runs of
+	// the calibration that were made in a state that the site has left since.
+	Eager     bool `json:"eager,omitempty"`
+	NoiseRuns int  `json:"noise_runs,omitempty"`
+	// Longer is the second length of runs, where one was measured.
+	Longer *Longer `json:"longer,omitempty"`
+	Failed int     `json:"failed,omitempty"` // runs of the site as it is, in a row
 
 	// The diagnosis.
 	Observed   bool        `json:"observed,omitempty"`
@@ -42,6 +48,9 @@ type State struct {
 	// Suspects are the keys of the candidates of a sweep that failed, one of which is the
 	// cause.
 	Suspects map[string]bool `json:"suspects,omitempty"`
+
+	// Kept counts the void runs of the site since each change was kept.
+	Kept []Aftermath `json:"kept,omitempty"`
 
 	// What is under way.
 	Phase  Phase       `json:"phase"`

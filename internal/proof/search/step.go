@@ -3,6 +3,7 @@ package search
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/iikanji/iikanji"
 )
@@ -24,6 +25,10 @@ type Step struct {
 	Deferred bool `json:"deferred,omitempty"`
 	// Keeps are the changes to check, or to undo.
 	Keeps []Keep `json:"keeps,omitempty"`
+	// Groups are changes that are left out together.
+	Groups [][]Keep `json:"groups,omitempty"`
+	// Load is that of the run, or of all runs from now on.
+	Load time.Duration `json:"load_ns,omitempty"`
 	// Long: the checks are in full runs.
 	Long bool `json:"long,omitempty"`
 	// Drop: the check found no effect worth keeping.
@@ -46,6 +51,12 @@ func (s Step) String() string {
 	for _, k := range s.Keeps {
 		text += fmt.Sprintf(" %d", k.Changes)
 	}
+	for _, group := range s.Groups {
+		text += " together:"
+		for _, k := range group {
+			text += fmt.Sprintf(" %d", k.Changes)
+		}
+	}
 	if s.Do == Settle || s.Do == EndCheck {
 		text += ": " + s.Verdict.Call.String()
 	}
@@ -65,9 +76,11 @@ type Action string
 
 // The actions of a search, in the order of its phases.
 const (
-	Calibrate Action = "calibrate" // run the site as it is
-	Measured  Action = "measured"  // the noise is known
-	Observe   Action = "observe"   // run with every sensor on, and find causes
+	Calibrate    Action = "calibrate"     // run the site as it is
+	Measured     Action = "measured"      // the noise is known
+	RunLonger    Action = "longer run"    // a longer run of the site as it is
+	SettleLength Action = "settle length" // the length of the search's runs is known
+	Observe      Action = "observe"       // run with every sensor on, and find causes
 
 	TryOne      Action = "trial"     // begin the trial of one candidate
 	TryTogether Action = "bundle"    // begin the trial of several as one change
@@ -85,12 +98,17 @@ const (
 	ConfirmRun  Action = "confirm"      // run the incumbent for the change that is not confirmed
 	ConfirmOpen Action = "confirmation" // decide on that change
 
+	Doubt Action = "doubt" // take a kept change back whose runs are void more often; pairs decide anew
+
 	EndSearch   Action = "end search"      // begin the end phase
 	StartChecks Action = "drop-one checks" // begin them
 	RunRound    Action = "round"           // run the final site, and without each of some changes
+	GroupChecks Action = "group checks"    // leave some changes out together from now on
+	SplitGroup  Action = "split group"     // check the halves of a group instead
 	EndCheck    Action = "end check"       // undo the change, or keep it
 	EndChecks   Action = "end checks"
 	Resume      Action = "resume the search" // the end phase has time left, and candidates are
+	UndoCost    Action = "undo what only saves work"
 	Rehearse    Action = "restart rehearsal"
 	Compare     Action = "last comparison" // begin it
 	RunFinal    Action = "final pair"      // run one pair of it

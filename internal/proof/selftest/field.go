@@ -78,6 +78,9 @@ func (s *site) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string,
 	y := math.Log(10_000) + s.truth.Score(in, s.long(spec.Load))
 	y += s.noise(spec.Trial, !s.trials) * s.noisiness(in) * s.averaged(spec.Load)
 	y += s.rhythm(spec.Load)
+	if s.Bursts > 0 {
+		y += s.Bursts * s.rng.NormFloat64() * float64(s.search.Options.Short) / float64(spec.Load)
+	}
 	run := &iikanji.Run{Began: s.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Score: s.scored(y),
 		Steps: []iikanji.StepStat{{Count: 10_000}}}
 	s.spoil(run)
@@ -152,7 +155,7 @@ func (s *site) scored(y float64) float64 {
 // the true one, and a ratio of scores is one of what is printed.
 func (s *site) printed(in Set, load time.Duration) float64 {
 	y := math.Log(10_000) + s.truth.Score(in, s.long(load))
-	sigma := s.Sigma * s.noisiness(in) * s.averaged(load)
+	sigma := s.Sigma * s.noisiness(in) * s.averaged(load) // no world has steps and bursts
 	if s.Step <= 0 || sigma == 0 {
 		return math.Log(s.scored(y))
 	}

@@ -63,6 +63,23 @@ func (s Share) percent() string {
 	return fmt.Sprintf("%.2f %% (%.2f to %.2f)", 100*s.Mid, 100*s.Lo, 100*s.Hi)
 }
 
+// atMost reports whether a share is at most a limit. With fewer trials or searches than the
+// goal is for, it is missed only if its whole interval is above the limit.
+func (m *measurement) atMost(s Share, limit float64) bool {
+	if m.scale < 1 {
+		return s.Lo <= limit
+	}
+	return s.Mid <= limit
+}
+
+// atLeast reports likewise whether a share is at least a limit.
+func (m *measurement) atLeast(s Share, limit float64) bool {
+	if m.scale < 1 {
+		return s.Hi >= limit
+	}
+	return s.Mid >= limit
+}
+
 // search measures one kind of search.
 func (m *measurement) search(s Search, n int) (Tally, error) {
 	m.tell(s.Name, 0, 0)
@@ -84,7 +101,7 @@ func (m *measurement) searchGoals() error {
 			return err
 		}
 		s := share(t.AnyNull, t.Searches)
-		m.add("15 × 0 %, 5 % noise, "+limitText(limit)+": one without effect in force", "≤ 8 %", s.percent(), s.Mid <= 0.08, 0, t.Searches)
+		m.add("15 × 0 %, 5 % noise, "+limitText(limit)+": one without effect in force", "≤ 8 %", s.percent(), m.atMost(s, 0.08), 0, t.Searches)
 	}
 	for _, w := range []World{three, five, {Sigma: 0.10}} {
 		for _, limit := range []time.Duration{quarter, hour} {
@@ -93,7 +110,7 @@ func (m *measurement) searchGoals() error {
 				return err
 			}
 			s := share(t.AnyHarm, t.Searches)
-			m.add("15 × −3 %, "+w.label()+", "+limitText(limit)+": a harmful one in force", "≤ 1 %", s.percent(), s.Mid <= 0.01, 0, t.Searches)
+			m.add("15 × −3 %, "+w.label()+", "+limitText(limit)+": a harmful one in force", "≤ 1 %", s.percent(), m.atMost(s, 0.01), 0, t.Searches)
 		}
 	}
 	t, err := m.search(mixed(three, quarter, 12, -0.03, 3, 0.20), 1000)
@@ -103,7 +120,7 @@ func (m *measurement) searchGoals() error {
 	n := float64(t.Searches)
 	m.add("12 × −3 %, 3 × +20 %, 15 min, 3 % noise: harmful ones in force", "≤ 0.2", fmt.Sprintf("%.3f", float64(t.Harmful)/n), float64(t.Harmful)/n <= 0.2, 0, t.Searches)
 	s := share(t.AllGood, t.Searches)
-	m.add("the same: all 3 good ones in force", "≥ 90 %", s.percent(), s.Mid >= 0.90, 0, 0)
+	m.add("the same: all 3 good ones in force", "≥ 90 %", s.percent(), m.atLeast(s, 0.90), 0, 0)
 	if t, err = m.search(mixed(three, quarter, 12, 0, 3, 0.08), 1000); err != nil {
 		return err
 	}
@@ -115,7 +132,7 @@ func (m *measurement) searchGoals() error {
 			return err
 		}
 		s := share(t.Good, t.Good+t.Missed)
-		m.add(fmt.Sprintf("%d × +15 %%, 5 %% noise, %s: in force", len(k.Candidates), limitText(k.Options.Time)), "≥ 98 %", s.percent(), s.Mid >= 0.98, 0, t.Searches)
+		m.add(fmt.Sprintf("%d × +15 %%, 5 %% noise, %s: in force", len(k.Candidates), limitText(k.Options.Time)), "≥ 98 %", s.percent(), m.atLeast(s, 0.98), 0, t.Searches)
 	}
 	return nil
 }
@@ -155,7 +172,7 @@ func (m *measurement) noops() error {
 			return err
 		}
 		s := share(t.Kept, t.Trials)
-		m.add("one trial of a no-op, "+w.label()+": kept", "≤ 6 %", s.percent(), s.Mid <= 0.06, t.Trials, 0)
+		m.add("one trial of a no-op, "+w.label()+": kept", "≤ 6 %", s.percent(), m.atMost(s, 0.06), t.Trials, 0)
 	}
 	return nil
 }
@@ -169,14 +186,14 @@ func (m *measurement) powers() error {
 		return err
 	}
 	s := share(t.Kept, t.Trials)
-	m.add("one trial of +10 %, 5 % noise: kept", "≥ 93 %", s.percent(), s.Mid >= 0.93, t.Trials, 0)
+	m.add("one trial of +10 %, 5 % noise: kept", "≥ 93 %", s.percent(), m.atLeast(s, 0.93), t.Trials, 0)
 	m.add("the same: mean pairs", "≤ 4.5", fmt.Sprintf("%.2f", t.MeanPairs()), t.MeanPairs() <= 4.5, 0, 0)
 	m.tell("× 1.8", 0, 0)
 	if t, err = m.trials(World{Sigma: 0.20 / math.Sqrt2}, 0.80, 3001, 40_000); err != nil {
 		return err
 	}
 	s = share(t.InTwo, t.Trials)
-	m.add("one trial of × 1.8, a pair's noise of 20 %: kept after two pairs", "≥ 80 %", s.percent(), s.Mid >= 0.80, t.Trials, 0)
+	m.add("one trial of × 1.8, a pair's noise of 20 %: kept after two pairs", "≥ 80 %", s.percent(), m.atLeast(s, 0.80), t.Trials, 0)
 	return nil
 }
 
@@ -192,7 +209,7 @@ func (m *measurement) intervals() error {
 			return err
 		}
 		s := share(t.Covered, t.Kept)
-		m.add(fmt.Sprintf("the interval of a kept change of %+.0f %%, 5 %% noise: covers", 100*x.effect), "≥ 85 %", s.percent(), s.Mid >= 0.85, t.Trials, 0)
+		m.add(fmt.Sprintf("the interval of a kept change of %+.0f %%, 5 %% noise: covers", 100*x.effect), "≥ 85 %", s.percent(), m.atLeast(s, 0.85), t.Trials, 0)
 		if x.effect == 0 || x.effect == 0.02 || x.effect == 0.10 {
 			shown := math.Expm1(t.Shown / float64(max(1, t.Kept)))
 			m.add(fmt.Sprintf("the effect shown for a kept change of %+.0f %%, mean", 100*x.effect), "± 3 points", fmt.Sprintf("%+.2f %%", 100*shown), math.Abs(shown-x.effect) <= 0.03, 0, 0)
@@ -210,7 +227,7 @@ func (m *measurement) headlines() error {
 		m.tell("headline: "+w.label(), 0, 0)
 		n := m.times(20_000)
 		s := share(Headline(w, m.seed+5000+uint64(i), n), n)
-		m.add("the headline's 90 % interval, "+w.label()+": covers", "88 to 93 %", s.percent(), s.Mid >= 0.88 && s.Mid <= 0.93, n, 0)
+		m.add("the headline's 90 % interval, "+w.label()+": covers", "88 to 93 %", s.percent(), m.atLeast(s, 0.88) && m.atMost(s, 0.93), n, 0)
 		if m.ctx.Err() != nil {
 			return m.ctx.Err()
 		}

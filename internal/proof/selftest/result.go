@@ -42,11 +42,12 @@ type Result struct {
 	Final    float64 // true effect of the final state in full runs, on ln(score)
 	Covered  bool    // the headline's interval covers the truth
 	Compared bool    // there is a headline with an interval
-	Expected float64 // number of false keeps to expect, as the search states it
+	Unproven int     // changes in force that the search names as unproven alone
 	Runs     int
 	Took     time.Duration
 	Limit    time.Duration // of the time; 0 for none
 	Unused   time.Duration // of it
+	Idle     bool          // a third of the time was left, and a candidate had no run
 	Attempts int
 }
 
@@ -54,10 +55,11 @@ type Result struct {
 func (s *site) result(out *tune.Outcome) *Result {
 	in := s.inForce()
 	r := &Result{Final: s.truth.Score(in, 1), Runs: out.Runs, Took: out.Took, Attempts: len(out.Attempts),
-		Expected: out.FalseKeeps}
+		Unproven: out.Proofs.Unproven}
 	if r.Limit = s.search.Options.Time; r.Limit > 0 {
 		r.Unused = max(0, r.Limit-out.Took)
 	}
+	r.Idle = 3*r.Unused > r.Limit && s.neverRun()
 	for k := range s.candidates {
 		if in.Has(k) {
 			r.Found = append(r.Found, s.found(out, in, k))
@@ -72,6 +74,21 @@ func (s *site) result(out *tune.Outcome) *Result {
 		r.Covered = math.Log(out.Ratio.Lo) <= truth+alters && truth-alters <= math.Log(out.Ratio.Hi)
 	}
 	return r
+}
+
+// neverRun reports whether a candidate was in force in no run. One whose answers differ may have
+// none.
+func (s *site) neverRun() bool {
+	var ever Set
+	for _, in := range s.states {
+		ever |= in
+	}
+	for k, c := range s.candidates {
+		if !ever.Has(k) && !c.Differs {
+			return true
+		}
+	}
+	return false
 }
 
 // bestState is the best that the search could reach.

@@ -18,6 +18,7 @@ type want struct {
 // Limits for all scenes.
 const (
 	mostProven    = 0.05 // searches with a useless change called proven
+	mostIdle      = 0.05 // searches that leave a third of the time while a candidate had no run
 	mostNulls     = 0.08 // searches with a useless change in force, where nothing is of use
 	leastHeadline = 0.86 // headline's intervals that cover the truth
 )
@@ -26,6 +27,7 @@ func uselessProven(r Row) Measure  { return r.UselessProven }
 func uselessInForce(r Row) Measure { return r.UselessInForce }
 func harmful(r Row) Measure        { return r.Harmful }
 func headline(r Row) Measure       { return r.Headline }
+func idle(r Row) Measure           { return r.Idle }
 func ratioShare(r Row) Measure     { return r.Share }
 
 // isLong reports whether a search has an hour and more.
@@ -40,6 +42,7 @@ func (sc *Scene) wants(s *Search, r Row) []want {
 	all := []want{
 		{what: "a useless change is called proven", of: uselessProven, limit: mostProven},
 		{what: "a harmful change in force", of: harmful, limit: mostHarm},
+		{what: "a third of the time left while a candidate had no run", of: idle, limit: mostIdle},
 		{what: "the headline's 90 % interval covers", of: headline, limit: leastHeadline, least: true},
 	}
 	switch {

@@ -128,7 +128,7 @@ func TestSearchSeeded(t *testing.T) {
 			first = r
 			continue
 		}
-		if r.Final != first.Final || r.Runs != first.Runs || r.Took != first.Took || r.Expected != first.Expected || len(r.Found) != len(first.Found) {
+		if r.Final != first.Final || r.Runs != first.Runs || r.Took != first.Took || r.Unproven != first.Unproven || len(r.Found) != len(first.Found) {
 			t.Errorf("%+v and %+v", first, r)
 		}
 	}

@@ -29,10 +29,11 @@ type Tally struct {
 	Inside   int // whose interval, or that of their bundle, covers the truth
 	Shown    float64
 	Truth    float64
-	Expected float64
+	Unproven int // changes in force that the searches name as unproven alone
 	Runs     int
 	Minutes  float64
 
+	Idle      int    // searches that left a third of the time while a candidate had no run
 	Best      int    // changes of the best states
 	AnyProven int    // searches with a useless change in force that is called proven
 	Proven    int    // changes in force that are called proven
@@ -91,8 +92,9 @@ func (t *Tally) add(r *Result) {
 	t.AnyNull, t.AnyHarm, t.AllGood = t.AnyNull+one(null > 0), t.AnyHarm+one(harmful > 0), t.AllGood+one(r.Missed == 0)
 	t.AnyProven += one(useless > 0)
 	t.Compared, t.Covered = t.Compared+one(r.Compared), t.Covered+one(r.Covered)
-	t.Final, t.Expected = t.Final+r.Final, t.Expected+r.Expected
+	t.Final, t.Unproven = t.Final+r.Final, t.Unproven+r.Unproven
 	t.Runs, t.Minutes = t.Runs+r.Runs, t.Minutes+r.Took.Minutes()
+	t.Idle += one(r.Idle)
 	t.Nulls.add(float64(null))
 	t.Best += r.Good + r.Missed
 	if r.Good+r.Missed > 0 {

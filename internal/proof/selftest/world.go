@@ -36,6 +36,9 @@ type World struct {
 	Voids      float64       // share of the runs that do not count
 	Step       float64       // scores come in steps of this share
 	Whole      bool          // scores are whole numbers
+	// Bursts is a further noise of runs of the short load, which falls with the load: what comes
+	// at random in the first seconds.
+	Bursts float64
 }
 
 // A Shape is the distribution of the noise of a run, with variance 1.

@@ -57,6 +57,7 @@ func New(s Setting, changes ...*iikanji.Change) *Trial {
 	if before := s.Runs.Incumbent(); len(before) >= judge.ShiftRuns {
 		tr.Case.Before = slices.Clone(before)
 	}
+	tr.Case.Cheaper = len(changes) == 1 && len(changes[0].Weakens) == 0
 	tr.Case.Simplifies = slices.ContainsFunc(changes, func(c *iikanji.Change) bool { return c.Simplifies })
 	return tr
 }

@@ -30,6 +30,10 @@ func (t *Tuner) openLedger() error {
 	if why != "" {
 		t.display.say("%s", why)
 	}
+	if short := t.book.state.Options.Short; short != t.Options.Short {
+		t.display.say("runs have a load of %s, which an earlier search found to teach more than %s", search.Brief(short), search.Brief(t.Options.Short))
+		t.Options.Short = short
+	}
 	old, err := t.book.recall()
 	if old {
 		t.display.say("the noise was measured more than %s ago: calibrating again", t.book.state.NoiseValid())
@@ -50,6 +54,6 @@ func (t *Tuner) close(err error) (*Outcome, error) {
 	if t.display.plan != nil {
 		out.Plan = *t.display.plan
 	}
-	out.Partial, out.FalseKeeps = err != nil, s.Ledger.FalseKeeps()
+	out.Partial, out.Proofs = err != nil, s.Proofs()
 	return out, errors.Join(err, t.book.save(), t.saveSearch(out))
 }

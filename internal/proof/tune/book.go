@@ -64,7 +64,11 @@ func (b *book) present() *search.State {
 // why the runs there do not compare with those of this search; "" if they do.
 func (b *book) open() (why string, err error) {
 	l, o := b.ledger(), b.state.Options
-	switch err := b.store.ReadLedger(ledgerVersion, l); {
+	err = b.store.ReadLedger(ledgerVersion, l)
+	if l.Chosen > o.Short && l.Chosen <= o.Full && l.Chosen == l.Short { // an earlier search has settled on it
+		o.Short, b.state.Options.Short = l.Chosen, l.Chosen
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		*l = search.Ledger{}
 	case err != nil:
@@ -91,7 +95,12 @@ func (b *book) recall() (old bool, err error) {
 	if b.incumbent, err = b.load(l.Incumb); err != nil {
 		return false, err
 	}
-	b.untouched = untouchedOf(b.aa)
+	if b.untouched, err = b.load(l.Untouched); err != nil {
+		return false, err
+	}
+	if len(b.untouched) == 0 {
+		b.untouched = untouchedOf(b.aa)
+	}
 	if n := len(b.aa); n > 0 && b.began.Sub(b.aa[n-1].Began) > b.state.NoiseValid() {
 		old, b.aa = true, nil
 	}
@@ -139,7 +148,7 @@ func (b *book) changes(ids []iikanji.ChangeID) ([]*iikanji.Change, error) {
 // save writes the ledger.
 func (b *book) save() error {
 	l := b.ledger()
-	l.AA, l.Incumb = ids(b.aa), ids(b.incumbent)
+	l.AA, l.Incumb, l.Untouched = ids(b.aa), ids(b.incumbent), ids(b.untouched)
 	return b.store.SaveLedger(l)
 }
 
@@ -169,8 +178,23 @@ func (b *book) learn() {
 	b.state.Judge = j
 }
 
-// forgetIncumbent forgets the runs of a state that the site has left.
-func (b *book) forgetIncumbent() { b.incumbent, b.fresh = nil, nil }
+// forgetIncumbent forgets the runs of a state that the site has left. Those of a calibration
+// that goes on tell the noise as A/A pairs.
+func (b *book) forgetIncumbent() {
+	if s := b.state; s.Eager && !s.Known && len(b.aa) > 0 {
+		b.past = append(b.past, judge.PairRuns(b.aa))
+		s.NoiseRuns += len(b.aa)
+		b.aa = nil
+	}
+	b.incumbent, b.fresh = nil, nil
+}
+
+// keptNow begins to count the runs of the site with an attempt's changes, which were kept;
+// since are those that it has had.
+func (b *book) keptNow(attempt int, before, since judge.Record) {
+	b.state.StillKept()
+	b.state.Kept = append(b.state.Kept, search.Aftermath{Attempt: attempt, Before: before, Since: since})
+}
 
 // IncumbentRan records a run of the incumbent, which may confirm a change that
 // the fast lane accepted.

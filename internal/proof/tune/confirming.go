@@ -2,6 +2,7 @@ package tune
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -63,7 +64,36 @@ func (t *Tuner) confirmOpen(ctx context.Context) error {
 			return err
 		}
 	}
+	b.keptNow(l.Open.Attempt, l.Open.Without, l.Open.With)
 	l.Open = nil
+	if !b.state.Known && len(b.aa) == 0 { // the runs that confirmed it tell the noise, too
+		b.aa = slices.Clone(since)
+	}
+	b.learn()
+	return b.save()
+}
+
+// doubt takes a kept change back whose runs are void more often. Its trial in pairs begins with
+// that evidence.
+func (t *Tuner) doubt(ctx context.Context, step search.Step) error {
+	b, k := t.book, step.Keeps[0]
+	l := b.ledger()
+	a := &l.Attempts[k.Attempt]
+	for _, kept := range b.state.Kept {
+		if kept.Attempt == k.Attempt {
+			if l.Void == nil {
+				l.Void = map[string]judge.Record{}
+			}
+			l.Void[a.Key], b.earlier = kept.Since, kept.Before
+		}
+	}
+	t.display.note("taken back: %s: %s; pairs decide anew", a.Says, step.Why)
+	if err := t.hands.takeBack(ctx, k.Changes, step.Why); err != nil {
+		return err
+	}
+	a.TryAgain(step.Why)
+	a.Fast, b.state.Stale = true, true // the fast lane is closed for it
+	b.state.StillKept()
 	return b.save()
 }
 

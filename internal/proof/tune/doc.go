@@ -17,7 +17,7 @@
 //   - answers.go: the answers of two builds, compared before a trial
 //   - placing.go: where services may run, by the model of placements
 //   - observing.go: the candidates of a diagnosis
-//   - measuring.go: the noise
+//   - measuring.go, lengths.go: the noise, and the length of runs
 //   - tuner.go: what a Tuner is, and the outcome
 //   - plan.go: changes of candidates
 //   - candidates.go: expected gains

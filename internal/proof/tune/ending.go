@@ -47,7 +47,7 @@ func (t *Tuner) startChecks(keeps []search.Keep, long bool) error {
 			t.display.note("not checked alone: %s: %d later changes are built on it", saysOf(a, k), len(above))
 		default:
 			star.Arms = append(star.Arms, trial.Without(t.setting(), looks, changes...))
-			checks.Arms = append(checks.Arms, search.CheckArm{Keep: k})
+			checks.Arms = append(checks.Arms, search.CheckArm{Keep: k, Weakens: weakened(changes)})
 		}
 	}
 	if len(checks.Arms) == 0 {
@@ -55,6 +55,35 @@ func (t *Tuner) startChecks(keeps []search.Keep, long bool) error {
 	}
 	b.fresh = nil
 	t.star, b.state.Checks = star, checks
+	return nil
+}
+
+// weakened is how many promises changes weaken.
+func weakened(changes []*iikanji.Change) int {
+	n := 0
+	for _, c := range changes {
+		n += len(c.Weakens)
+	}
+	return n
+}
+
+// groupChecks leaves some changes out together from now on. The group goes if no gain of it is
+// worth that of its dearest change.
+func (t *Tuner) groupChecks(groups [][]search.Keep) error {
+	s := t.book.state
+	for _, group := range groups {
+		s.Checks.AddGroup(group)
+		changes, err := t.book.changes(s.Checks.Arms[len(s.Checks.Arms)-1].Keep.Changes)
+		if err != nil {
+			return err
+		}
+		arm := trial.Without(t.setting(), s.Judge.Looks, changes...)
+		arm.Case.Worth = 0
+		for _, c := range changes {
+			arm.Case.Worth = max(arm.Case.Worth, judge.Worth(c))
+		}
+		t.star.Arms = append(t.star.Arms, arm)
+	}
 	return nil
 }
 
@@ -74,8 +103,11 @@ func (t *Tuner) runRound(ctx context.Context, keeps []search.Keep) error {
 	ok, err := t.star.Run(ctx, which, func(arm int) {
 		doing := "the final site"
 		if arm >= 0 {
-			k := checks.Arms[arm].Keep
-			doing = "without: " + saysOf(&l.Attempts[k.Attempt], k)
+			a := checks.Arms[arm]
+			doing = "without: " + saysOf(&l.Attempts[a.Keep.Attempt], a.Keep)
+			if n := len(a.Group); n > 0 {
+				doing = fmt.Sprintf("without %d changes together", n)
+			}
 		}
 		t.display.phase("drop-one", doing, "is each still needed?")
 	})
@@ -111,6 +143,9 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 	checks := b.state.Checks
 	arm := checks.Arm(k)
 	says := saysOf(a, k)
+	if group := checks.Arms[arm].Group; len(group) > 0 {
+		return t.dropGroup(ctx, arm, step.Why)
+	}
 	if v.Effect.Level > 0 {
 		b.state.CheckedAgain(k, v)
 	}
@@ -132,6 +167,26 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 		return err
 	}
 	a.Dropped = len(b.ledger().InForceOf(a)) == 0
+	return b.save()
+}
+
+// dropGroup undoes the changes of a group for good.
+func (t *Tuner) dropGroup(ctx context.Context, arm int, why string) error {
+	b, checks := t.book, t.book.state.Checks
+	for _, i := range checks.Dropped(arm) {
+		t.star.Arms[i].Case.Pairs = nil
+	}
+	l, group := b.ledger(), checks.Arms[arm].Group
+	for _, k := range group {
+		t.display.note("dropped with %d others: %s: %s", len(group)-1, saysOf(&l.Attempts[k.Attempt], k), why)
+	}
+	if err := t.hands.takeBack(ctx, checks.Arms[arm].Keep.Changes, why); err != nil {
+		return err
+	}
+	for _, k := range group {
+		a := &l.Attempts[k.Attempt]
+		a.Dropped = len(l.InForceOf(a)) == 0
+	}
 	return b.save()
 }
 
@@ -267,6 +322,20 @@ func (t *Tuner) undoHarm(ctx context.Context, why string) error {
 		}
 	}
 	t.display.note("%s: %s undone", why, map[bool]string{true: "it is", false: fmt.Sprintf("all %d changes are", n)}[n == 1])
+	return t.book.save()
+}
+
+// undoCost undoes what was kept for the work that it saves.
+func (t *Tuner) undoCost(ctx context.Context, step search.Step) error {
+	l := t.book.ledger()
+	for _, k := range step.Keeps {
+		a := &l.Attempts[k.Attempt]
+		t.display.note("undone: %s: it saves work without a proven gain, and %s", a.Says, step.Why)
+		if err := t.hands.takeBack(ctx, k.Changes, step.Why); err != nil {
+			return err
+		}
+		a.Dropped = true
+	}
 	return t.book.save()
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
 // TestTuneHarm checks that what helps in short runs and harms in those of the last
@@ -40,8 +41,8 @@ func TestTuneHarm(t *testing.T) {
 				t.Errorf("ratio %+v, want about %.2f", out.Ratio, want)
 			}
 			noted := slices.ContainsFunc(out.Notes, func(s string) bool { return strings.Contains(s, "slower with what was kept") })
-			if noted == c.stays || (fmt.Sprint(m.on()) == fmt.Sprint(before)) == c.stays || !c.stays && out.FalseKeeps != 0 {
-				t.Errorf("noted: %v; the site is %v; false keeps %g", noted, m.on(), out.FalseKeeps)
+			if noted == c.stays || (fmt.Sprint(m.on()) == fmt.Sprint(before)) == c.stays || !c.stays && out.Proofs != (search.Proofs{}) {
+				t.Errorf("noted: %v; the site is %v; proofs %+v", noted, m.on(), out.Proofs)
 			}
 			ids, err := tu.Acts.RevertAll(t.Context(), "all")
 			if err != nil || (len(ids) > 0) != c.stays || fmt.Sprint(m.on()) != fmt.Sprint(before) {

@@ -73,7 +73,12 @@ func (t *Tuner) measured() error {
 		b.untouched = untouchedOf(b.aa)
 	}
 	b.learn()
-	b.state.Phase = search.Searching
+	s := b.present()
+	s.Phase = search.Searching
+	if s.Known = s.Known || s.NoiseIsKnown(); !s.Known {
+		t.display.say("score %.0f in %d runs of the site as it is; what promises much is tried before the noise is known well", judge.MeanScore(b.incumbent), len(b.aa))
+		return b.save()
+	}
 	t.display.say("noise: the two runs of a pair differ by %.1f %% (standard deviation); score %.0f", 100*b.state.Judge.Prior.SD(), judge.MeanScore(b.incumbent))
 	if t.display.onLine != nil { // it takes simulations
 		t.display.say("%s", b.present().Forecast().Provable())

@@ -35,11 +35,26 @@ func (t *Tuner) observe(ctx context.Context) error {
 	s.Diagnosed(d.Binding, found)
 	t.refuse(refused)
 	t.display.say("observed: %d causes, %d remedies that need no patch; the limit is %s", len(d.Findings), len(s.Candidates), cmp.Or(d.Binding, "none of the machine's resources"))
+	t.sayWhere(d)
 	s.Carry(older)
 	if t.Propose == nil {
 		return nil
 	}
 	return t.propose(ctx, d, known)
+}
+
+// mostCauses is how many causes are shown of an observed run.
+const mostCauses = 2
+
+// sayWhere shows where most of the time goes.
+func (t *Tuner) sayWhere(d *diagnose.Diagnosis) {
+	found := slices.Clone(d.Findings)
+	slices.SortStableFunc(found, func(a, b iikanji.Finding) int { return cmp.Compare(b.Gain.Hi, a.Gain.Hi) })
+	for _, f := range found[:min(mostCauses, len(found))] {
+		if f.Gain.Hi > 0 {
+			t.display.say("the time goes: up to %.1f s of the run: %s %s: %s", f.Gain.Hi, f.Code, f.Where, firstLine(f.Claim))
+		}
+	}
 }
 
 // propose adds the candidates of a proposer.

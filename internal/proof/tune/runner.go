@@ -8,7 +8,6 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load"
-	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/search"
 )
 
@@ -71,12 +70,11 @@ func (r *runner) record(candidate bool, run *iikanji.Run, void string) {
 	case candidate:
 		return
 	}
-	of.Runs++
-	if judge.Failed(run) {
-		of.Failed++
-	}
-	if void != "" {
-		of.Void++
+	of.Count(run, void)
+	if l.Open == nil && len(l.Away) == 0 {
+		for i := range r.book.state.Kept {
+			r.book.state.Kept[i].Since.Count(run, void)
+		}
 	}
 }
 

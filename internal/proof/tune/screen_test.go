@@ -42,8 +42,8 @@ func TestTuneScreen(t *testing.T) {
 			}
 		}
 	}
-	if out.FalseKeeps > 0.5 {
-		t.Errorf("%.2f false keeps are expected of two large effects", out.FalseKeeps)
+	if p := out.Proofs; p.Alone != 2 || p.Unproven > 1 {
+		t.Errorf("two large effects are proven alone, and not %+v", p)
 	}
 	if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(m.on()) != 0 {
 		t.Errorf("reverting all: %v, the site is %v", err, m.on())

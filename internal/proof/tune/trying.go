@@ -414,6 +414,7 @@ func (t *Tuner) keptOnTrial() {
 		s.Switching += tr.Arms.Applying
 	}
 	b.forgetIncumbent()
+	b.keptNow(len(s.Ledger.Attempts), b.earlier, judge.Record{})
 	if on.isRung() && tr.Arms.Latest != nil { // the next rung's first A
 		b.fresh = tr.Arms.Latest
 	}

@@ -29,6 +29,7 @@ func (t *Tuner) search(ctx context.Context) error {
 		return err
 	}
 	t.display.showPlan()
+	t.book.state.Eager, t.book.state.Options.ScoreOnly = true, t.Acts.Policy.ScoreOnly
 	t.beginMeasuring()
 	return t.follow(ctx, func(step search.Step) bool { return step.Do == search.End })
 }
@@ -120,6 +121,10 @@ func (t *Tuner) perform(ctx context.Context, step search.Step) error {
 		return t.measured()
 	case search.Observe:
 		return t.observe(ctx)
+	case search.RunLonger:
+		return t.runLonger(ctx, step)
+	case search.SettleLength:
+		return t.settleLength(step)
 	case search.TryOne:
 		return t.tryOne(ctx, step.Parts[0])
 	case search.TryTogether:
@@ -145,6 +150,8 @@ func (t *Tuner) perform(ctx context.Context, step search.Step) error {
 		return t.confirmRun(ctx)
 	case search.ConfirmOpen:
 		return t.confirmOpen(ctx)
+	case search.Doubt:
+		return t.doubt(ctx, step)
 	}
 	return t.performEnd(ctx, step)
 }
@@ -165,6 +172,10 @@ func (t *Tuner) performEnd(ctx context.Context, step search.Step) error {
 		return t.startChecks(step.Keeps, step.Long)
 	case search.RunRound:
 		return t.runRound(ctx, step.Keeps)
+	case search.GroupChecks:
+		return t.groupChecks(step.Groups)
+	case search.SplitGroup:
+		return t.groupChecks(t.book.state.Checks.Split(t.book.state.Checks.Arm(step.Keeps[0])))
 	case search.EndCheck:
 		return t.endCheck(ctx, step)
 	case search.EndChecks:
@@ -173,6 +184,8 @@ func (t *Tuner) performEnd(ctx context.Context, step search.Step) error {
 		t.display.note("the search goes on: %s", step.Why)
 		t.book.present().BeginAgain()
 		return nil
+	case search.UndoCost:
+		return t.undoCost(ctx, step)
 	case search.Rehearse:
 		return t.rehearse(ctx)
 	case search.Compare:

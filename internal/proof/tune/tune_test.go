@@ -78,6 +78,8 @@ type meadow struct {
 	finds   func(on map[string]bool) []iikanji.Finding
 	binding func(on map[string]bool) string
 	usage   func(on map[string]bool) []iikanji.Usage
+	counts  func(on map[string]bool) map[string]float64
+	noise   func(load time.Duration) float64 // instead of sigma
 }
 
 func (m *meadow) on() map[string]bool {
@@ -109,7 +111,11 @@ func (m *meadow) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, strin
 	if err != nil {
 		return nil, "", err
 	}
-	y := math.Log(1000) + m.level + m.sigma*m.rng.NormFloat64()
+	sigma := m.sigma
+	if m.noise != nil {
+		sigma = m.noise(spec.Load)
+	}
+	y := math.Log(1000) + m.level + sigma*m.rng.NormFloat64()
 	run := &iikanji.Run{ID: id, Began: m.now, Took: spec.Load, State: spec.State, Outcome: iikanji.Passed, Steps: []iikanji.StepStat{{Count: 1000}}}
 	for name := range m.on() {
 		y += m.effects[name]
@@ -126,6 +132,9 @@ func (m *meadow) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, strin
 	}
 	if m.usage != nil {
 		run.Usage = m.usage(m.on())
+	}
+	if m.counts != nil {
+		run.Counts = m.counts(m.on())
 	}
 	void := m.voids[m.runs]
 	if spec.Accept {

@@ -48,6 +48,7 @@ type Tuner struct {
 	design *trial.Design
 	star   *trial.Star
 	final  *trial.Final
+	longer []*iikanji.Run // of the second length
 }
 
 // An Outcome is the result of a search.
@@ -66,13 +67,13 @@ type Outcome struct {
 	Short     [2]float64     `json:"short_scores"` // the same in the searching runs
 	Rehearsal load.Rehearsal `json:"rehearsal"`
 	Noise     float64        `json:"noise"` // SD of ln(score) of a pair's difference
-	// FalseKeeps is how many of the changes in force are expected to have no effect.
-	FalseKeeps float64         `json:"false_keeps_expected"`
-	Runs       int             `json:"runs"` // of this search, without earlier ones on the history
-	Voided     int             `json:"voided"`
-	Took       time.Duration   `json:"took_ns"`
-	Full       time.Duration   `json:"full_ns"`
-	Plan       search.TimePlan `json:"plan"` // with the time that a run was seen to take
-	Notes      []string        `json:"notes,omitempty"`
-	Partial    bool            `json:"partial,omitempty"`
+	// Proofs are how the changes in force are proven.
+	Proofs  search.Proofs   `json:"proofs"`
+	Runs    int             `json:"runs"` // of this search, without earlier ones on the history
+	Voided  int             `json:"voided"`
+	Took    time.Duration   `json:"took_ns"`
+	Full    time.Duration   `json:"full_ns"`
+	Plan    search.TimePlan `json:"plan"` // with the time that a run was seen to take
+	Notes   []string        `json:"notes,omitempty"`
+	Partial bool            `json:"partial,omitempty"`
 }
