@@ -81,6 +81,9 @@ func trialText(a *search.Attempt) (lines []string) {
 
 // partWord returns what is proven of one part of a kept bundle.
 func partWord(p search.Part) string {
+	if p.Dropped {
+		return "dropped: it showed no gain beside the others"
+	}
 	if p.Alone != nil {
 		v := p.Alone.Expect
 		return "proven alone: expect " + effectText(v.Mid, v.Lo, v.Hi)

@@ -119,10 +119,17 @@ func VoidsMore(with, without Record) string {
 	return fmt.Sprintf("runs with it do not count more often: %d of %d, and %d of %d before", with.Void, with.Runs, without.Void, without.Runs)
 }
 
+// usualVoids is what is known of machines where few runs were made before a change.
+var usualVoids = Record{Runs: 12, Void: 1}
+
 // VoidsSince is why a change is doubted that was kept: the site's runs since then are void more
-// often than those before; "" if they are not.
-func VoidsSince(since, before Record) string {
-	if since.Void <= leastVoids || stats.Fisher(since.Void, since.Runs, before.Void, before.Runs) > voidSince {
+// often than those before; "" if they are not. At the end of a search less is needed.
+func VoidsSince(since, before Record, end bool) string {
+	level := voidSince
+	if end {
+		level = voidGate
+	}
+	if since.Void <= leastVoids || stats.Fisher(since.Void, since.Runs, before.Void+usualVoids.Void, before.Runs+usualVoids.Runs) > level {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d runs since it was kept do not count, and %d of %d before", since.Void, since.Runs, before.Void, before.Runs)

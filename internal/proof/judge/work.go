@@ -111,9 +111,9 @@ const (
 
 // cheapens reports whether a change of which a gain is unlikely or undecided saves so much work
 // per request that it may stay: some work is halved with its whole interval, no other rose, and
-// the score shows no loss. Work varies much less than the score.
+// a loss of the score is not likely. Work varies much less than the score.
 func (m estimate) cheapens(j Judge, v *iikanji.Verdict) bool {
-	if m.Mean <= -v.Worth || m.Upper(j.Looks.Futility) <= 0 {
+	if m.Upper(j.Looks.Early) <= 0 {
 		return false
 	}
 	less := false

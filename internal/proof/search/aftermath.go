@@ -32,7 +32,7 @@ func (s *State) doubted() (Step, bool) {
 			continue
 		}
 		a := &s.Ledger.Attempts[k.Attempt]
-		why := judge.VoidsSince(k.Since, k.Before)
+		why := judge.VoidsSince(k.Since, k.Before, s.Phase == Closing && s.TailLeft() > s.times(LastCall, s.Cost))
 		if inForce := s.Ledger.InForceOf(a); why != "" && len(inForce) > 0 {
 			return Step{Do: Doubt, Why: why, Keeps: []Keep{{Attempt: k.Attempt, Changes: inForce}}, Plan: s.Plan}, true
 		}

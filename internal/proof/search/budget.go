@@ -148,18 +148,15 @@ func (s *State) turnsTime() time.Duration {
 	return time.Duration(s.Options.Pairs+s.Options.Pairs/2) * s.Switching
 }
 
-// tailTime is the time that is reserved for the debts, which is what is not proven alone, or
-// weakly, and for a full run without each kept change where there is room for both. Changes of
-// logs and other checks get what the search leaves, see logsFirst.
+// tailTime is the time that is reserved for the debts: what is not proven alone, or weakly.
+// Changes of logs and other checks get what the search leaves, see logsFirst, and so do full runs
+// without each kept change: such a run takes as long as five short ones, and harm that only it
+// shows is rare.
 func (s *State) tailTime() time.Duration {
 	if !s.bounded() || s.Ending || s.Scarce() {
 		return 0
 	}
-	most, debts, long := s.times(DebtShare, s.Options.Time), s.weakTime(), s.longTime()
-	if debts+long <= most {
-		return debts + long
-	}
-	return min(most, debts)
+	return min(s.times(DebtShare, s.Options.Time), s.weakTime())
 }
 
 // weakTime is the time to prove alone what is not proven, or weakly.

@@ -108,7 +108,7 @@ func (s *State) matters(a *CheckArm) bool {
 	if !a.isGroup() || a.Done || a.pairs() == 0 {
 		return false
 	}
-	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive || v.Effect.Mid > v.Worth+s.constant(SureErrors)*v.SE
+	return v.Call == iikanji.Keep || v.Call == iikanji.Inconclusive && v.Effect.Mid >= v.Worth || v.Effect.Mid > v.Worth+s.constant(SureErrors)*v.SE
 }
 
 // Split ends the check of a group, whose halves are checked next. It returns the halves that

@@ -94,7 +94,7 @@ func (s *State) mustGo(a *CheckArm) bool {
 	case v.Call == iikanji.Revert:
 		return true
 	}
-	return v.Call == iikanji.Inconclusive && !a.isGroup() && s.isWeak(a.Keep)
+	return v.Call == iikanji.Inconclusive && (a.isGroup() && v.Effect.Mid < v.Worth || !a.isGroup() && s.isWeak(a.Keep))
 }
 
 // harms reports whether the latest pairs of full runs show that a change harms in them: a longer

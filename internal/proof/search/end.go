@@ -14,7 +14,7 @@ import (
 // length: many sites slow down as their data grow, which a short run does not show.
 func (s *State) BeginEnd() {
 	tail := s.times(TailShare, s.Options.Time) + time.Duration(s.count(TailRounds)*s.count(DebtRounds)*len(s.keeps()))*s.Cost
-	tail = max(tail, s.tailTime())
+	tail = max(tail, s.longTime())
 	s.Ending = true
 	if s.bounded() {
 		s.EndLoad = s.FullIn(s.TimeLeft() - tail - s.times(SpareRuns, s.Cost))
@@ -210,6 +210,17 @@ func (s *State) toCheck() []Keep {
 		return nil
 	}
 	return kept
+}
+
+// DroppedPart notes that a change was taken back at the end.
+func (s *State) DroppedPart(k Keep) {
+	a := &s.Ledger.Attempts[k.Attempt]
+	a.Dropped = len(s.Ledger.InForceOf(a)) == 0
+	for i := range a.Parts {
+		if p := &a.Parts[i]; slices.Contains(k.Changes, p.Change) {
+			p.Dropped = true
+		}
+	}
 }
 
 // CheckedAgain notes what a check found of a change that it measured alone: of a single

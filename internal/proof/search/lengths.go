@@ -45,18 +45,19 @@ func (s *State) longer() (Step, bool) {
 	return Step{Do: RunLonger, Load: l.Load, Plan: s.Plan}, true
 }
 
-// noiseOf is the variance of a pair of the longer runs. Four runs tell it poorly: what is known of
-// the short ones counts as two more.
+// noiseOf is the variance of a pair of the longer runs. Four runs tell it poorly: as two more counts
+// what it would be if the noise of each second were its own.
 func (s *State) noiseOf(l *Longer) float64 {
 	df, as := float64(len(l.Y)-1), s.constant(UsualFreedom)
-	return (2*stats.SumSquares(l.Y) + as*s.Judge.Prior.Var) / (df + as)
+	short := s.Judge.Prior.Var * s.Options.Short.Seconds() / l.Load.Seconds()
+	return (2*stats.SumSquares(l.Y) + as*short) / (df + as)
 }
 
-// settled is the length of the runs that teaches more per second: the variance of a pair times its
-// time is less.
+// settled is the length of the runs. The longer one must teach twice as much per second: the variance
+// of a pair times its time is less than half, which so few runs can tell.
 func (s *State) settled() time.Duration {
 	l := s.Longer
-	if len(l.Y) < s.count(LongerRuns) || s.noiseOf(l)*l.Cost.Seconds() >= s.Judge.Prior.Var*s.Cost.Seconds() {
+	if len(l.Y) < s.count(LongerRuns) || 2*s.noiseOf(l)*l.Cost.Seconds() >= s.Judge.Prior.Var*s.Cost.Seconds() {
 		return s.Options.Short
 	}
 	return l.Load

@@ -17,6 +17,8 @@ type Part struct {
 	Cause  string           `json:"cause,omitempty"` // its finding: code and place
 	// Chance is the probability of a gain by the design that suggested it; 0 if none did.
 	Chance float64 `json:"chance,omitempty"`
+	// Dropped: it was taken back at the end, and the others stay.
+	Dropped bool `json:"dropped,omitempty"`
 	// Alone is the verdict on the part by itself; nil if it was proven only together with
 	// the others.
 	Alone *iikanji.Verdict `json:"proven_alone,omitempty"`

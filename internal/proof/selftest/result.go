@@ -151,19 +151,20 @@ func (s *site) found(out *tune.Outcome, in Set, k int) Found {
 				f.Proven, f.Shown, f.Lo, f.Hi = true, proof.Expect.Mid, proof.Expect.Lo, proof.Expect.Hi
 				f.Tried = s.tried(proof, k, f.Truth)
 			} else if a.HasSeveral() {
-				f.Of = s.truth.Score(in, 1) - s.truth.Score(in&^s.partsOf(a), 1)
+				parts := s.partsOf(a) // the bundle as it was measured
+				f.Of = s.truth.Score(in|parts, 1) - s.truth.Score(in&^parts, 1)
 			}
 		}
 	}
 	return f
 }
 
-// partsOf are the candidates of an attempt that are in force.
+// partsOf are the candidates of an attempt, also those that were dropped at the end.
 func (s *site) partsOf(a *search.Attempt) Set {
 	var parts Set
 	for _, id := range a.Changes {
 		for k, c := range s.candidates {
-			if do := s.changes[id-1].Do[0]; s.isOn(k) && do.Place == c.place(k) && do.Body == c.content(k) {
+			if do := s.changes[id-1].Do[0]; do.Place == c.place(k) && do.Body == c.content(k) {
 				parts |= 1 << k
 			}
 		}

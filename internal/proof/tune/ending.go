@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -67,8 +68,8 @@ func weakened(changes []*iikanji.Change) int {
 	return n
 }
 
-// groupChecks leaves some changes out together from now on. The group goes if no gain of it is
-// worth that of its dearest change.
+// groupChecks leaves some changes out together from now on. The least effect worth keeping of n of
+// them is √n times that of the dearest: as much as n effects of that size differ from 0 by chance.
 func (t *Tuner) groupChecks(groups [][]search.Keep) error {
 	s := t.book.state
 	for _, group := range groups {
@@ -82,6 +83,7 @@ func (t *Tuner) groupChecks(groups [][]search.Keep) error {
 		for _, c := range changes {
 			arm.Case.Worth = max(arm.Case.Worth, judge.Worth(c))
 		}
+		arm.Case.Worth *= math.Sqrt(float64(len(changes)))
 		t.star.Arms = append(t.star.Arms, arm)
 	}
 	return nil
@@ -166,7 +168,7 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 	if err := t.hands.takeBack(ctx, k.Changes, step.Why); err != nil {
 		return err
 	}
-	a.Dropped = len(b.ledger().InForceOf(a)) == 0
+	b.state.DroppedPart(k)
 	return b.save()
 }
 
@@ -184,8 +186,7 @@ func (t *Tuner) dropGroup(ctx context.Context, arm int, why string) error {
 		return err
 	}
 	for _, k := range group {
-		a := &l.Attempts[k.Attempt]
-		a.Dropped = len(l.InForceOf(a)) == 0
+		b.state.DroppedPart(k)
 	}
 	return b.save()
 }

@@ -135,15 +135,15 @@ type Reset struct {
 
 // A Policy is what iikanji may change.
 type Policy struct {
-	Profile   PolicyProfile     `toml:"profile" help:"one word for a list of promises that changes may weaken; the profiles are below" words:"production,staging,contest" example:"production"`
-	Allow     []iikanji.Promise `toml:"allow" help:"further promises that changes may weaken: durability (committed data survive a crash), freshness (answers show the newest data), row-order (of queries without ORDER BY), observability (logs), availability (every request gets an answer), isolation (the statements of a transaction see one state of the data), tested-only (a rewrite of source needs a proof from the code itself; without it, equal answers to recorded requests suffice), behaviour (rules that the application decides by, such as a share that it drops)" words:"durability,freshness,row-order,observability,availability,isolation,tested-only,behaviour"`
-	MaxAge    Duration          `toml:"max_age" help:"how old an answer may be where freshness may be weakened, as in 1s: a change that keeps answers longer, or for a time that is not known, is refused; default: no limit" example:"1s"`
-	ScoreOnly bool              `toml:"score_only" help:"undo, before the last comparison of a search, what was kept for the work that it saves while its gain is undecided" example:"true"`
-	Folders   []string          `toml:"folders" help:"folders in which files may be written, and no others; NAME:/FOLDER is one on another machine" example:"[\"/etc/nginx\", \"db:/etc/mysql\"]"`
-	Keep      []string          `toml:"keep" help:"systemd units that are never edited, stopped or disabled, such as those of the organisers" example:"[\"envcheck.service\"]"`
-	Budget    Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
-	Robots    []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`
-	Agents    string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`
+	Profile PolicyProfile     `toml:"profile" help:"one word for a list of promises that changes may weaken; the profiles are below" words:"production,staging,contest" example:"production"`
+	Allow   []iikanji.Promise `toml:"allow" help:"further promises that changes may weaken: durability (committed data survive a crash), freshness (answers show the newest data), row-order (of queries without ORDER BY), observability (logs), availability (every request gets an answer), isolation (the statements of a transaction see one state of the data), tested-only (a rewrite of source needs a proof from the code itself; without it, equal answers to recorded requests suffice), behaviour (rules that the application decides by, such as a share that it drops)" words:"durability,freshness,row-order,observability,availability,isolation,tested-only,behaviour"`
+	MaxAge  Duration          `toml:"max_age" help:"how old an answer may be where freshness may be weakened, as in 1s: a change that keeps answers longer, or for a time that is not known, is refused; default: no limit" example:"1s"`
+	Cost    string            `toml:"cost" help:"what becomes of a change that is kept for the work that it saves while its gain is undecided: keep, or undo before the last comparison of a search; default: keep" words:"keep,undo"`
+	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others; NAME:/FOLDER is one on another machine" example:"[\"/etc/nginx\", \"db:/etc/mysql\"]"`
+	Keep    []string          `toml:"keep" help:"systemd units that are never edited, stopped or disabled, such as those of the organisers" example:"[\"envcheck.service\"]"`
+	Budget  Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
+	Robots  []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`
+	Agents  string            `toml:"agents" help:"what clients of iikanji mcp may do: read (and observe), or change (apply, judge and revert too); default: read" words:"read,change"`
 }
 
 // A BenchHow is who starts a run of the benchmarker.
