@@ -21,7 +21,7 @@ const untouchedClock = 2
 
 func TestArena(t *testing.T) {
 	tier.Slow(t)
-	arenatest.Suite(t, "xsuportal", arenatest.Opt{Load: 8 * time.Second, First: untouchedClock, Clock: arenatest.FaultClock, Again: arenatest.FaultClock, Ease: ease,
+	arenatest.Suite(t, "xsuportal", arenatest.Opt{Load: 6 * time.Second, First: untouchedClock, Clock: arenatest.FaultClock, Again: arenatest.FaultClock, Ease: ease,
 		Faults: faults, OnStack: OnStack, Model: perfect})
 }
 
