@@ -32,7 +32,11 @@ func transactionWaits(v *cause.View) []iikanji.Finding {
 		for _, p := range s.Places {
 			h.heat.seconds += ran * p.Waits.Seconds()
 		}
-		h.gain = cause.Between(h.heat.seconds, s.Lever.Saved.Lo, s.Lever.Saved.Hi)
+		saved := h.heat.seconds
+		if v.Seconds > 0 { // it is shown as a share of the statements' time
+			saved = min(saved, v.Seconds)
+		}
+		h.gain = cause.Between(saved, s.Lever.Saved.Lo, s.Lever.Saved.Hi)
 		hot = append(hot, h)
 	}
 	var out []iikanji.Finding
