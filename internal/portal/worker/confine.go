@@ -37,7 +37,7 @@ func (w *Worker) prepare() {
 	}
 	sandbox.EndAbandoned()
 	if w.missing = sandbox.Missing(); w.missing != "" {
-		w.o.Log.Warn("this machine cannot run foreign benchmarkers in a sandbox: it takes those of local contests alone", "missing", w.missing)
+		w.o.Log.Info("this machine cannot run foreign benchmarkers in a sandbox: it takes those of local contests alone", "missing", w.missing)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,6 +18,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -295,5 +298,33 @@ func TestForbidden(t *testing.T) {
 	}
 	if got := w.forbidden("http://127.0.0.1:80", true); got != "" {
 		t.Errorf("loopback in a local contest: %s", got)
+	}
+}
+
+// TestSpoolFull: a result is sent from memory where the worker's disk is full, and what was written
+// of it is not taken for a kept result.
+func TestSpoolFull(t *testing.T) {
+	tier.Slow(t)
+	w, finished := newWorker(t)
+	missing := ""
+	if err := unix.Mount("tmpfs", w.spool.dir, "tmpfs", 0, "size=16384"); err != nil {
+		missing = err.Error()
+	}
+	tier.Needs(t, "a small file system", missing)
+	t.Cleanup(func() {
+		if err := unix.Unmount(w.spool.dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	f := api.Finish{Claimed: api.Claimed{Job: "j", Epoch: 1}, Report: api.Report{Outcome: iikanji.Passed, Score: 1, Log: strings.Repeat("x", 100_000)}}
+	if err := w.spool.put(f); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	w.deliver(t.Context(), f)
+	if n := finished.Load(); n != 1 {
+		t.Errorf("the result was sent %d times", n)
+	}
+	if left, err := w.spool.all(); err != nil || len(left) != 0 {
+		t.Errorf("kept: %+v, %v", left, err)
 	}
 }
