@@ -10,11 +10,9 @@ import (
 	"strings"
 )
 
-// The ways to divide requests among the instances of an app.
-const (
-	byAll  = "all"
-	byPath = "path"
-)
+// byPath divides requests by their path: some stay on the app's own host. The other way is
+// "all".
+const byPath = "path"
 
 // spreadArgs are the arguments of "spread".
 type spreadArgs struct {

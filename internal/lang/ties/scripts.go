@@ -3,7 +3,6 @@ package ties
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/lang/settings"
@@ -159,8 +158,3 @@ const (
 var tools = regexp.MustCompile(`(?i)^(?:build|gulpfile|gruntfile|webpack|rollup|vite|esbuild|seed|migrat|deploy|setup|manage|conftest|rakefile)[.\w-]*\.\w+$`)
 
 var hereBegin = regexp.MustCompile(`<<-?\s*["']?(\w+)["']?`)
-
-// Refusing are the ties that a second instance breaks answers by.
-func Refusing(all []Tie) []Tie {
-	return slices.DeleteFunc(slices.Clone(all), func(t Tie) bool { return t.Spread() != Refused })
-}

@@ -44,8 +44,6 @@ func (t Tie) Place() string {
 	return fmt.Sprintf("%s:%d", t.File, t.Line)
 }
 
-func (t Tie) String() string { return fmt.Sprintf("%s %s (%s)", t.Kind, t.Place(), t.Name) }
-
 // A Verdict is what a tie means for a placement.
 type Verdict string
 

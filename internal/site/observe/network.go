@@ -77,10 +77,11 @@ func (w *networkWatch) end(now time.Time, watched Watched) (out []iikanji.Fact) 
 			out = append(out, f)
 		}
 	}
+	found := map[[2]string]*fact.Trip{} // by client and server
 	for _, h := range w.hosts {
-		out = append(out, trips(h, watched, after)...)
+		trips(h, watched, after, found)
 	}
-	return out
+	return append(out, tripFacts(found)...)
 }
 
 func orLocal(name string) string {
@@ -98,31 +99,31 @@ func grownLink(a, b hoststat.Link, wall time.Duration) fact.Link {
 		Retransmits: grew(a.Retransmits, b.Retransmits), Opened: grew(a.ConnectionsOpened, b.ConnectionsOpened)}
 }
 
-// trips are the connections of the services of a machine to those of others.
-func trips(h host.Host, watched Watched, links map[string][]hoststat.Link) (out []iikanji.Fact) {
+// trips adds the connections of the services of a machine to those of others, by client and
+// server. Those of several instances of a client are one trip: each request goes once.
+func trips(h host.Host, watched Watched, links map[string][]hoststat.Link, found map[[2]string]*fact.Trip) {
 	groups := watched.groupsOn(h)
 	if len(groups) == 0 {
-		return nil
+		return
 	}
 	owners, err := hoststat.Owners(h, groups)
 	if err != nil {
-		return nil
+		return
 	}
 	all, err := hoststat.Connections(h)
 	if err != nil {
-		return nil
+		return
 	}
-	found := map[[2]string]*fact.Trip{} // by client and server
 	for _, c := range all {
 		from := owners[c.Inode]
-		to := serviceAt(watched.Target, c.Remote, h.Name(), links)
-		if from == "" || to.Name == "" || to.Name == from {
+		to, on := serviceAt(watched.Target, c.Remote, h.Name(), links)
+		if from == "" || to == "" || to == from {
 			continue
 		}
-		key := [2]string{from, to.Name}
+		key := [2]string{from, to}
 		t := found[key]
 		if t == nil {
-			t = &fact.Trip{From: h.Name(), To: to.Host}
+			t = &fact.Trip{From: h.Name(), To: on}
 			found[key] = t
 		}
 		t.Connections++
@@ -133,6 +134,10 @@ func trips(h host.Host, watched Watched, links map[string][]hoststat.Link) (out 
 		t.Segments, t.Retransmits = t.Segments+int64(c.Segments), t.Retransmits+int64(c.Retransmits)
 		t.Sent, t.Received = t.Sent+iikanji.Bytes(c.Sent), t.Received+iikanji.Bytes(c.Received)
 	}
+}
+
+// tripFacts are the facts of trips whose round trips are sums.
+func tripFacts(found map[[2]string]*fact.Trip) (out []iikanji.Fact) {
 	for key, t := range found {
 		t.RoundTrip /= time.Duration(t.Connections)
 		f := fact.TopicTrip.Fact(key[0], key[1], *t, true)
@@ -144,18 +149,19 @@ func trips(h host.Host, watched Watched, links map[string][]hoststat.Link) (out 
 	return out
 }
 
-// serviceAt is the service on another machine that listens where a connection leads to.
-func serviceAt(t iikanji.Target, remote netip.AddrPort, from string, links map[string][]hoststat.Link) iikanji.Service {
+// serviceAt is the service on another machine that listens where a connection leads to, and
+// its machine: its home, or that of an instance.
+func serviceAt(t iikanji.Target, remote netip.AddrPort, from string, links map[string][]hoststat.Link) (service, on string) {
 	for _, s := range t.Services {
 		_, port, err := net.SplitHostPort(s.Address)
-		if err != nil || s.Host == from || port != strconv.Itoa(int(remote.Port())) {
+		if err != nil || port != strconv.Itoa(int(remote.Port())) {
 			continue
 		}
-		for _, l := range links[s.Host] {
-			if slices.Contains(l.Addresses, remote.Addr().Unmap()) {
-				return s
+		for _, on := range append([]string{s.Host}, s.Instances...) {
+			if on != from && slices.ContainsFunc(links[on], func(l hoststat.Link) bool { return slices.Contains(l.Addresses, remote.Addr().Unmap()) }) {
+				return s.Name, on
 			}
 		}
 	}
-	return iikanji.Service{}
+	return "", ""
 }
