@@ -247,7 +247,7 @@ func acrossPlace(t *testing.T, res *Result, body, code string) {
 		if !strings.HasSuffix(line, "// here") || h.Code != code {
 			t.Errorf("%s at %q", h.Code, line)
 		}
-		if h.Reason == nil || !strings.HasSuffix(h.Reason.File, "store.go") || !strings.Contains(h.Reason.Text, "store.go:") || len(h.Statements) != 1 {
+		if h.Reason == nil || !strings.HasSuffix(h.Reason.File, "store.go") || h.Reason.Line == 0 || !strings.Contains(h.Reason.Text, "another") || len(h.Statements) != 1 {
 			t.Errorf("%+v, statements %q", h.Reason, h.Statements)
 		}
 	}

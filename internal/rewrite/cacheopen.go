@@ -188,7 +188,11 @@ func (u *cacheUse) openGorm(o goapp.Open) {
 		}
 	}
 	if !u.gormTakesDriver(o.Call) {
-		u.block(o.Call, "this version of %s takes no driver's name", u.x.callee(o.Call).Pkg().Path())
+		block := u.block
+		if slices.Contains(fileDrivers, o.Engine) {
+			block = u.blockFile
+		}
+		block(o.Call, "this version of %s takes no driver's name", u.x.callee(o.Call).Pkg().Path())
 		return
 	}
 	u.opens = append(u.opens, at)

@@ -31,6 +31,7 @@ var openerModules = map[string]map[string]string{
 	"github.com/go-xorm/core":              {"d.go": "package core\n\ntype Dialect interface{}\n\nfunc RegisterDriver(name string, d any) bool { return true }\n\nfunc QueryDriver(name string) any { return nil }\n"},
 	"github.com/go-ozzo/ozzo-dbx":          {"d.go": "package dbx\n\ntype DB struct{}\n\nfunc Open(name, dsn string) (*DB, error) { return nil, nil }\n\nvar BuilderFuncMap = map[string]func(){}\n"},
 	"github.com/beego/beego/v2":            {"client/orm/d.go": "package orm\n\ntype DriverType int\n\nconst (\n\tDRMySQL DriverType = iota\n\tDRSqlite\n)\n\nfunc RegisterDriver(name string, t DriverType) error { return nil }\n\nfunc RegisterDataBase(alias, name, dsn string, params ...int) error { return nil }\n"},
+	"github.com/glebarez/sqlite":           {"d.go": "package sqlite\n\nfunc Open(dsn string) any { return nil }\n"},
 	"github.com/golang-migrate/migrate/v4": {"d.go": "package migrate\n\nfunc New(from, to string) (*int, error) { return nil, nil }\n"},
 }
 
@@ -70,7 +71,7 @@ func opening(body string) string {
 	b.WriteString("package main\n\nimport (\n")
 	for name, p := range map[string]string{"sql": "database/sql", "os": "os", "driver": "database/sql/driver", "sqlite3": "github.com/mattn/go-sqlite3", "proxy": "example.org/proxy",
 		"otelsql": "github.com/XSAM/otelsql", "apmsql": "go.elastic.co/apm/module/apmsql", "xorm": "xorm.io/xorm", "oldgorm": "github.com/jinzhu/gorm",
-		"mysql": "github.com/go-sql-driver/mysql", "gormmysql": "gorm.io/driver/mysql", "gormsqlite": "gorm.io/driver/sqlite", "entsql": "entgo.io/ent/dialect/sql",
+		"mysql": "github.com/go-sql-driver/mysql", "gormmysql": "gorm.io/driver/mysql", "gormsqlite": "gorm.io/driver/sqlite", "puresqlite": "github.com/glebarez/sqlite", "entsql": "entgo.io/ent/dialect/sql",
 		"oldxorm": "github.com/go-xorm/xorm", "dbx": "github.com/go-ozzo/ozzo-dbx", "orm": "github.com/beego/beego/v2/client/orm", "migrate": "github.com/golang-migrate/migrate/v4",
 		"ent": caseModule + "/ent"} {
 		if regexp.MustCompile(`\b` + name + `\.`).MatchString(body) {
@@ -112,6 +113,7 @@ func TestOpeningForms(t *testing.T) {
 		"gorm by a variable":           {body: "func orm(c gormmysql.Config) any { return gormmysql.New(c) }", want: `gormmysql.New(cachedGorm(c))`},
 		"gorm by fields without names": {body: "func orm() any { return gormmysql.New(gormmysql.Config{\"\", \"dsn\", nil}) }", want: `gormmysql.New(cachedGorm(gormmysql.Config{"", "dsn", nil}))`},
 		"gorm, a file":                 {body: "func orm(name string) any { return gormsqlite.Open(name) }", want: `gormsqlite.New(gormsqlite.Config{DriverName: "sqlite3+cache", DSN: name})`, files: true},
+		"gorm, a file beside MySQL":    {body: poolSource + "\n\nfunc orm(name string) any { return puresqlite.Open(name) }", want: `sql.Open("mysql+cache", "dsn")`},
 		"gorm, a file's configuration": {body: "func orm(name string) any { return gormsqlite.New(gormsqlite.Config{DSN: name}) }", want: `DriverName: "sqlite3+cache", DSN: name`, files: true},
 		"the first gorm, a file":       {body: "func pool() (any, error) { return oldgorm.Open(\"sqlite3\", \"a.db\") }", want: `oldgorm.Open("sqlite3", sqlcache.Default.Driver("sqlite3"), "a.db")`, files: true},
 		"a parameter":                  {body: "func open(name, dsn string) (*sql.DB, error) { return sql.Open(name, dsn) }\n\nfunc pool() (*sql.DB, error) { return open(\"mysql\", \"dsn\") }", want: `sql.Open(sqlcache.Default.Driver(name), dsn)`},
@@ -203,6 +205,8 @@ func TestProgramReach(t *testing.T) {
 		"exec.Command(\"sh\", \"-c\", `cat a | sed 's/a/b/w out'`)":                                             anything,
 		"exec.Command(\"sh\", \"-c\", `cat a | sed -i 's/a/b/'`)":                                               anything,
 		"exec.Command(\"sh\", \"init.sh\")":                                                                     anything,
+		`exec.Command("xdg-open", x)`:                                                                           nothing,
+		`exec.Command("exiftool", "-stay_open", x)`:                                                             onlyFiles,
 		`exec.CommandContext(nil, "cat", x)`:                                                                    nothing,
 	} {
 		source := "package main\n\nimport (\n\t\"database/sql\"\n\t\"os/exec\"\n\t\"strings\"\n)\n\n" + poolSource + quote + "var _ = quote\n\nfunc run(x string) error { return " + name + ".Run() }\n\nfunc main() {}\n"

@@ -32,14 +32,14 @@ func (p ranProgram) harmless(base string) bool {
 // pureCommands compute their output from arguments, input and files that they read, if no
 // argument says otherwise.
 var pureCommands = []string{"printf", "echo", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "cksum", "base64", "xxd",
-	"cut", "tr", "head", "tail", "wc", "grep", "cat", "od", "rev", "hostname", "uname", "uuidgen", "date", "whoami", "file", "identify", "ffprobe"}
+	"cut", "tr", "head", "tail", "wc", "grep", "cat", "od", "rev", "hostname", "uname", "uuidgen", "date", "whoami", "file", "identify", "ffprobe", "xdg-open", "open", "rundll32"}
 
 // pureOpenssl are the subcommands of openssl that compute a digest.
 var pureOpenssl = []string{"dgst", "md5", "sha1", "sha224", "sha256", "sha384", "sha512"}
 
 // fileCommands read and write files, and reach no server.
 var fileCommands = []string{"cp", "mv", "rm", "mkdir", "ln", "touch", "chmod", "zip", "unzip", "tar", "gzip", "gunzip", "zstd", "convert", "magick", "mogrify",
-	"cwebp", "ffmpeg", "jpegoptim", "optipng", "pngquant", "openssl"}
+	"cwebp", "ffmpeg", "jpegoptim", "optipng", "pngquant", "openssl", "exiftool", "heif-convert", "vips"}
 
 // endings are the methods of a Cmd that return after the program has ended.
 var endings = []string{"Run", "Output", "CombinedOutput"}
@@ -85,6 +85,9 @@ func (u *cacheUse) reachOf(c *ast.CallExpr) programReach {
 	}
 	name, ok := p.text(args[0])
 	if !ok {
+		name, ok = u.lookedFor(p, args[0])
+	}
+	if !ok {
 		return anything
 	}
 	if shell := path.Base(name); shell == "sh" || shell == "bash" {
@@ -99,6 +102,20 @@ func (u *cacheUse) reachOf(c *ast.CallExpr) programReach {
 		words = append(words, text)
 	}
 	return commandReach(words)
+}
+
+// lookedFor is the name of a program whose path exec.LookPath has found: path, err :=
+// exec.LookPath("exiftool").
+func (u *cacheUse) lookedFor(p *programs, path ast.Expr) (string, bool) {
+	v := u.x.variable(path)
+	if v == nil {
+		return "", false
+	}
+	call, ok := ast.Unparen(u.x.fixedValue(v)).(*ast.CallExpr)
+	if !ok || !isFunc(u.x.callee(call), "os/exec", "LookPath") {
+		return "", false
+	}
+	return p.text(call.Args[0])
 }
 
 // scriptReach is what `-c script` can change. Parts of the script that are not constant

@@ -3,7 +3,6 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
-	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -88,19 +87,18 @@ func (g *appCode) sentInLoops(wanted func(*sent) bool, describe func(round, *sen
 	return out
 }
 
-// apart is why the loop of a round and the statement that it sends get no fix together.
+// apart is why the loop of a round and the statement that it sends get no fix together. Its
+// place is that of the statement.
 func (g *appCode) apart(at round, s *sent) string {
-	where := s.p.x.pass.Fset.Position(s.call.Pos())
-	sends := fmt.Sprintf("%s:%d", filepath.Base(where.Filename), where.Line)
 	switch {
 	case s.inserts:
-		return "the row is added in another function, at " + sends + ", which would have to take the rows of all elements"
+		return "the row is added in another function, which would have to take the rows of all elements"
 	case s.mapper != "":
-		return byMapper(s.mapper) + "; it is sent at " + sends
+		return byMapper(s.mapper)
 	case at.p != s.p:
-		return "the statement is sent in another package, at " + sends + "; the query cache of APP207 reads such rows ahead"
+		return "the statement is sent in another package; the query cache of APP207 reads such rows ahead"
 	}
-	return "the statement is sent several functions below, at " + sends + "; the query cache of APP207 reads such rows ahead"
+	return "the statement is sent several functions below; the query cache of APP207 reads such rows ahead"
 }
 
 // text is a text of the statement for its kind, "" where none is known.
