@@ -34,9 +34,6 @@ func (c *Core) Audit(tx *store.Tx, who, what, body string) error { return c.audi
 // ContestIn reads a contest; api.ErrNotFound if there is none.
 func (c *Core) ContestIn(tx *store.Tx, id string) (*contest.Contest, error) { return c.contest(tx, id) }
 
-// RoundIn reads a round.
-func (c *Core) RoundIn(tx *store.Tx, id string) (*Round, error) { return c.round(tx, id) }
-
 // NewID is a new id.
 func (c *Core) NewID() string { return c.newID() }
 

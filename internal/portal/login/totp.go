@@ -14,7 +14,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/url"
 	"time"
 )
 
@@ -35,11 +34,6 @@ func NewSecret() string {
 	return noPadding.EncodeToString(secret)
 }
 
-// SecretURI is the address by which authenticators take a secret.
-func SecretURI(secret, name string) string {
-	return "otpauth://totp/" + url.PathEscape("iikanji portal:"+name) + "?" + url.Values{"secret": {secret}, "issuer": {"iikanji portal"}}.Encode()
-}
-
 // code is the code of a step (RFC 4226, 5.3).
 func code(secret []byte, at int64) string {
 	mac := hmac.New(sha1.New, secret)
@@ -47,15 +41,6 @@ func code(secret []byte, at int64) string {
 	sum := mac.Sum(nil)
 	offset := sum[len(sum)-1] & 15
 	return fmt.Sprintf("%06d", binary.BigEndian.Uint32(sum[offset:])&0x7fffffff%digits)
-}
-
-// CodeAt is the code of a secret at an instant.
-func CodeAt(secret string, now time.Time) (string, error) {
-	raw, err := noPadding.DecodeString(secret)
-	if err != nil {
-		return "", fmt.Errorf("reading an authenticator's secret: %w", err)
-	}
-	return code(raw, now.Unix()/int64(step.Seconds())), nil
 }
 
 // codeStep is the step of a code, later than the last one that was used: a code works once. It

@@ -10,11 +10,10 @@ import (
 
 // States of a team; "" takes part.
 const (
-	asked        = lead.TeamAsked
-	waits        = lead.TeamWaiting
-	denied       = lead.TeamRefused
-	withdrawn    = "withdrawn"
-	disqualified = "disqualified"
+	asked     = lead.TeamAsked
+	waits     = lead.TeamWaiting
+	denied    = lead.TeamRefused
+	withdrawn = "withdrawn"
 )
 
 // Places are how many places of a contest are taken. A team that waits for staff has one.
