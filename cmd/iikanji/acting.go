@@ -93,7 +93,7 @@ func openToAct(ctx context.Context, e *env, t *namedTarget, dir, hist string, ac
 
 // unfreezing are the commands that act on a site after finalize has said READY: they
 // measure, or bring back a known state.
-var unfreezing = []string{"finalize", "recover", "revert", "bench", "diagnose"}
+var unfreezing = []string{"finalize", "rehearse", "recover", "revert", "bench", "diagnose"}
 
 // frozen refuses a change of a site that finalize has left ready.
 func frozen(h *history.History, act acting) error {
@@ -142,7 +142,7 @@ func (t *namedTarget) clock(e *env, act acting) (late string, err error) {
 
 // finalizeNeeds is how long iikanji finalize of a site takes.
 func (t *namedTarget) finalizeNeeds() time.Duration {
-	p := finalize.Plan{Orders: finalize.OrdersOf(hasServers(t.file)), Run: runLength(t.file)}
+	p := finalize.Plan{Orders: finalize.OrdersOf(hasServers(t.file), finalize.Gaps()), Run: runLength(t.file)}
 	return p.Needs()
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 type applyCmd struct {
-	Target string `arg:"" help:"Target to change, such as isucondition (an arena is a target)."`
-	Code   string `arg:"" optional:"" help:"Finding to remedy, as in DB101 (the best remedy that can be planned) or DB101.2."`
+	Target string   `arg:"" help:"Target to change, such as isucondition (an arena is a target)."`
+	Codes  []string `arg:"" optional:"" name:"code" help:"Finding to remedy, as in DB101 (the best remedy that can be planned) or DB101.2; or a kind of change, its act and its arguments, as iikanji plan has them."`
 
 	File   string `help:"Apply the one remedy of this JSON file instead; - is standard input." placeholder:"FILE"`
 	Of     int    `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
@@ -43,6 +43,7 @@ Examples:
   iikanji apply isucondition DB101
   iikanji apply isucondition WEB102.1 --run 7
   iikanji apply isucondition --file remedy.json
+  iikanji apply . topology move service=mariadb to=db
 
 Exit status: 0 applied, or nothing to change; 1 failed to run (no change is
 left), 2 usage.`
@@ -54,8 +55,13 @@ func (c *applyCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if (c.Code == "") == (c.File == "") || c.File != "" && c.Of != 0 {
+	if (len(c.Codes) == 0) == (c.File == "") || c.File != "" && c.Of != 0 {
 		return usageError("want either a finding's code (and --run) or --file")
+	}
+	if typed, err := typedRemedy(c.Codes); err != nil {
+		return err
+	} else if typed == nil && len(c.Codes) > 1 {
+		return usageError("want one code: apply takes one remedy at a time")
 	}
 	dir, hist, err := c.folders(a)
 	if err != nil {
@@ -96,13 +102,16 @@ func (c *applyCmd) options(e *env, hist, arena string) (*remedyList, error) {
 		}
 		return o, err
 	}
+	if typed, err := typedRemedy(c.Codes); typed != nil || err != nil {
+		return typed, err
+	}
 	all, err := remediesOf(hist, iikanji.RunID(c.Of), arena)
 	if err != nil {
 		return nil, err
 	}
-	o := all.only([]string{c.Code}, nil)
+	o := all.only(c.Codes, nil)
 	if len(o.Plans) == 0 {
-		return nil, hinted(fmt.Errorf("run %d has no remedy %s", all.Run, report.Clean(c.Code)), fmt.Sprintf("iikanji plan %s lists its remedies", arena))
+		return nil, hinted(fmt.Errorf("run %d has no remedy %s", all.Run, report.Clean(c.Codes[0])), fmt.Sprintf("iikanji plan %s lists its remedies", arena))
 	}
 	return o, nil
 }
@@ -195,4 +204,12 @@ func (c *applyCmd) print(e *env, p *plannedRemedy) error {
 		out.line("\nchange %d was applied and reverted", p.Change.ID)
 	}
 	return out.err
+}
+
+// codeOf is a code as the words of the command; none for "".
+func codeOf(code string) []string {
+	if code == "" {
+		return nil
+	}
+	return []string{code}
 }

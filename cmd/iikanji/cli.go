@@ -36,6 +36,7 @@ type cli struct {
 	Work     workCmd     `cmd:"" help:"Show what changed by hand; keep, bring back and prove states."`
 	Report   reportCmd   `cmd:"" help:"Write one file with all that was measured and changed."`
 	Choose   chooseCmd   `cmd:"" help:"Show which state to end a contest with, by what each risks."`
+	Rehearse rehearseCmd `cmd:"" help:"Show whether a site comes back after a reboot; change no file."`
 	Finalize finalizeCmd `cmd:"" help:"Bring a site into the state in which it may be left: READY or not."`
 	UI       uiCmd       `cmd:"" name:"ui" help:"Serve pages about what was measured, and what runs now."`
 	Export   exportCmd   `cmd:"" help:"Write the kept changes as files for another machine."`

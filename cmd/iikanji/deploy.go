@@ -140,6 +140,9 @@ func (c *deployCmd) apps(f *target.File) ([]*target.Service, error) {
 		if s.Role != iikanji.RoleApp || c.Service != "" && s.Name != c.Service {
 			continue
 		}
+		if s.Host != "" {
+			return nil, hinted(fmt.Errorf("%s runs on %s, and deploy puts apps of its own machine into service", s.Name, s.Host), "build it there and restart its unit")
+		}
 		if s.App.Source == "" {
 			if c.Service != "" {
 				return nil, hinted(fmt.Errorf("the source of %s is not known", s.Name), "write source below its [service.app]")

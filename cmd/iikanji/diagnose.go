@@ -174,12 +174,14 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag)
 	err = useTarget(ctx, r.target, r.stackOptions(), false, func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
 		f.Profile = profile
+		w := r.beginWork(ctx, f)
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
 			r.ready(began, s)
 			f.Boot = r.boot
 			return nil
 		})
 		if err == nil {
+			w.observed(r, d.Run.ID)
 			forbidden = forbiddenOf(ctx, d, s.Site())
 		}
 		return err

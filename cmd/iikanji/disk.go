@@ -3,12 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/iikanji/iikanji/internal/day/notice"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
@@ -46,21 +51,65 @@ func existing(path string) string {
 	return path
 }
 
+// farDiskLines tells the same of another machine, by its own df.
+func farDiskLines(ctx context.Context, h host.Host, paths []string) (lines []string) {
+	var seen []string
+	for _, path := range paths {
+		r, err := h.Exec(ctx, host.Command{Path: "df", Args: []string{"-P", "-k", "--", filepath.Dir(path)}, Env: []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}})
+		if err != nil || r.Status != 0 {
+			continue
+		}
+		mount, free, all := parseDF(string(r.Output))
+		if mount == "" || slices.Contains(seen, mount) {
+			continue
+		}
+		if seen = append(seen, mount); all > 0 && float64(free) < lowDisk*float64(all) {
+			lines = append(lines, fmt.Sprintf("the disk of %s on %s has %.1f GiB left (%.0f %%): remove logs that nobody needs", path, h.Name(),
+				float64(free)/(1<<20), 100*float64(free)/float64(all)))
+		}
+	}
+	return lines
+}
+
+// parseDF reads the second line of df -P -k: where the file system is mounted, and the
+// KiB that an unprivileged user may still write, of those that such users have together.
+func parseDF(text string) (mount string, free, all int64) {
+	_, line, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	f := strings.Fields(line)
+	if len(f) < 6 {
+		return "", 0, 0
+	}
+	used, err := strconv.ParseInt(f[2], 10, 64)
+	free, err2 := strconv.ParseInt(f[3], 10, 64)
+	if err != nil || err2 != nil || used < 0 || free < 0 || used > math.MaxInt64-free {
+		return "", 0, 0
+	}
+	return strings.Join(f[5:], " "), free, used + free
+}
+
 // warnOfDisks tells the caller and the team of nearly full disks of a site: that of the
-// history and those of its logs.
+// history and those of its logs, on all its machines.
 func (r *benchRun) warnOfDisks(ctx context.Context) {
-	paths := []string{r.history}
+	paths := map[string][]string{"": {r.history}}
 	if r.target.file != nil {
 		for i := range r.target.file.Services {
-			logs := &r.target.file.Services[i].Logs
-			for _, path := range []string{logs.Access, logs.Error, logs.Slow, logs.Output} {
+			s := &r.target.file.Services[i]
+			if s.Host != "" && paths[s.Host] == nil {
+				paths[s.Host] = []string{"/"}
+			}
+			for _, path := range []string{s.Logs.Access, s.Logs.Error, s.Logs.Slow, s.Logs.Output} {
 				if path != "" {
-					paths = append(paths, path)
+					paths[s.Host] = append(paths[s.Host], path)
 				}
 			}
 		}
 	}
-	lines := diskLines(paths...)
+	lines := diskLines(paths[""]...)
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		if name != "" {
+			lines = append(lines, farDiskLines(ctx, r.target.hosts.On(name), paths[name])...)
+		}
+	}
 	for _, l := range lines {
 		r.progress.Say("%s", report.Clean(l))
 	}

@@ -108,8 +108,12 @@ var siteExamples = []example{
 	{line: `iikanji choose isucondition --json`, want: `"worth"`},
 	{line: `iikanji finalize --check`, want: "nothing was changed"},
 	{line: `iikanji finalize`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks},
-	{line: `iikanji finalize --reboot`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks}, // TestFinalize reboots a machine of its own
+	{line: `iikanji finalize --reboot`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks},           // TestFinalize reboots a machine of its own
+	{line: `iikanji finalize --reboot --gaps 0s`, want: "NOT READY: no time for what a boot", with: "--within 1s", status: exitChecks}, // TestFinalizeHosts reboots three
 	{line: `iikanji finalize --open`, want: "changes are allowed"},
+	{line: `iikanji rehearse`, want: "READY, not rebooted", with: "--no-last-run"},
+	{line: `iikanji rehearse --reboot`, want: "NOT READY: reboot: not every service is a unit", status: exitChecks},
+	{line: `iikanji rehearse --gaps 0s,30s`, want: "READY, not rebooted", with: "--no-last-run"},
 	{line: `iikanji history isucondition`, want: "the observation is over"},
 	{line: `iikanji plan isucondition`, want: "can be planned; nothing was changed"},
 	{line: `iikanji plan isucondition DB101 WEB102`, want: "DB101"},
@@ -119,6 +123,9 @@ var siteExamples = []example{
 	{line: `iikanji apply isucondition DB101 --dry-run`, want: "nothing was changed"},
 	{line: `iikanji apply isucondition DB101`, want: "change 4 is applied"},
 	{line: `iikanji apply isucondition --file remedy.json`, want: "change 5 is applied"},
+	{line: `iikanji apply . topology move service=mariadb to=db`, want: "there is no such service", status: exitFailed}, // TestStrangersDay moves one
+	{line: `iikanji plan . topology move service=mariadb to=db`, want: "there is no such service"},
+	{line: `iikanji plan . mysqlconf target=database max_connections=300`, want: "max_connections"},
 	{line: `iikanji history isucondition 3`, want: "for finding WEB102"},
 	{line: `iikanji revert isucondition 3`, want: "change 3 is undone"},
 	{line: `iikanji revert isucondition --all`, want: "change 4 is undone"},
@@ -214,6 +221,7 @@ var arenaExamples = []example{
 	{line: `iikanji up isucondition --tls`, want: "those that do are: isucondition", status: exitUsage}, // by the small arena; TestArenaTLS runs the large one
 	{line: `iikanji up isucondition --json </dev/null`, want: `"url"`, forever: true},
 	{line: `iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub`, want: "reading the keys", status: exitFailed},           // TestUpHosts starts two
+	{line: `iikanji up isucondition --hosts 3 --runs 40`, want: "reading the keys", with: "--key none", status: exitFailed},         // TestStrangersDay makes runs
 	{line: `iikanji up isucondition --hosts 3 --trap boot-order`, want: "reading the keys", with: "--key none", status: exitFailed}, // TestTraps starts one
 	{line: `iikanji top isucondition -n 60 --format tsv > host.tsv`, want: "\tdatabase\t", file: "host.tsv", with: "-n 2 --every 100ms", before: (*examples).upShop},
 	{line: `iikanji export isucondition ./tuned`, want: "1 change and", before: (*examples).changeShop},

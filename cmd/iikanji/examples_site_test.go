@@ -219,7 +219,7 @@ func (x *examples) command(one *example) (line, dir string) {
 }
 
 // ofDay matches commands of a contest day, which take the site in the working folder.
-var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify|work|finalize|hosts|bench \.)( |$)`)
+var ofDay = regexp.MustCompile(`^iikanji (turn|score|deploy|notify|work|finalize|rehearse|hosts|(bench|plan|apply) \.)( |$)`)
 
 // isuconditionWord is the name of the target as an argument.
 var isuconditionWord = regexp.MustCompile(`( )isucondition\b`)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,14 +19,17 @@ import (
 type finalizeCmd struct {
 	Target string `arg:"" optional:"" help:"Site to leave, a folder with an iikanji.toml (default: the one in this folder)."`
 
-	Check   bool          `help:"Read only: say what would be done, and change nothing."`
-	Reboot  bool          `help:"Reboot this machine, and go on afterwards with the same command."`
-	Open    bool          `help:"Allow changes of the site again."`
-	Within  time.Duration `help:"Time that is left (default: until end below [contest])." placeholder:"TIME"`
-	LastRun bool          `help:"Make the last run; --no-last-run leaves it out, and the site is not ready." default:"true" negatable:""`
-	JSON    bool          `help:"Print one JSON document."`
+	Check   bool            `help:"Read only: say what would be done, and change nothing."`
+	Reboot  bool            `help:"Reboot the machines that reboot below [[host]] allows; this machine last, and the same command goes on after its boot."`
+	Open    bool            `help:"Allow changes of the site again."`
+	Within  time.Duration   `help:"Time that is left (default: until end below [contest])." placeholder:"TIME"`
+	Gaps    []time.Duration `help:"How much later servers start than their clients, in further orders." default:"0s,20s,60s" placeholder:"TIMES"`
+	LastRun bool            `help:"Make the last run; --no-last-run leaves it out, and the site is not ready." default:"true" negatable:""`
+	JSON    bool            `help:"Print one JSON document."`
 	clockFlag
 	placeFlags
+
+	rehearse bool // the command is iikanji rehearse
 }
 
 // Help returns the long help of the command.
@@ -39,13 +43,16 @@ in the history or a check: after an interruption the same command goes on, and n
 service is left down. After READY changes are refused until finalize --open.
 
 Mending units needs /etc/systemd/system, kernel variables need /etc/sysctl.d in
-folders below [policy]. With --reboot the machine reboots, which ends the command;
-the same command goes on then, and proves that everything came back.
+folders below [policy], for another machine as in "db:/etc/sysctl.d". With --reboot
+machines reboot: all at once, one after the other, and those with clients before
+those with servers. When this machine goes down, the command goes on by itself after
+the boot if it can, else when it is typed again.
 
 Examples:
   iikanji finalize --check
   iikanji finalize
   iikanji finalize --reboot
+  iikanji finalize --reboot --gaps 0s
   iikanji finalize --open
 
 Exit status: 0 ready (with --check: read; with --open: opened), 1 failed to run,
@@ -68,7 +75,12 @@ func (c *finalizeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	h, err := openHistory(ctx, e, t, dir, hist, acting{what: "finalize", changes: !c.Check, clockFlag: c.clockFlag})
+	for _, g := range c.Gaps {
+		if g < 0 || g > mostGap {
+			return usageError("--gaps %v: want 0s to %v", g, mostGap)
+		}
+	}
+	h, err := openHistory(ctx, e, t, dir, hist, acting{what: c.name(), changes: !c.Check, clockFlag: c.clockFlag})
 	if err != nil {
 		return err
 	}
@@ -82,9 +94,20 @@ func (c *finalizeCmd) Run(ctx context.Context, e *env) error {
 	res, err := f.do(ctx)
 	progress.Done()
 	if err != nil {
-		return hinted(err, "iikanji finalize goes on where it stopped")
+		return hinted(err, "iikanji "+c.name()+" goes on where it stopped")
 	}
-	return c.end(ctx, e, t, h, &res)
+	return c.end(ctx, e, t, h, dir, &res)
+}
+
+// mostGap bounds the time between clients and their servers.
+const mostGap = 10 * time.Minute
+
+// name is the command's.
+func (c *finalizeCmd) name() string {
+	if c.rehearse {
+		return "rehearse"
+	}
+	return "finalize"
 }
 
 // open allows changes again.
@@ -101,23 +124,25 @@ func (c *finalizeCmd) open(e *env, h *history.History) error {
 }
 
 // end records and prints the result.
-func (c *finalizeCmd) end(ctx context.Context, e *env, t *namedTarget, h *history.History, res *finalize.Result) error {
+func (c *finalizeCmd) end(ctx context.Context, e *env, t *namedTarget, h *history.History, dir string, res *finalize.Result) error {
 	if res.Down {
-		_, err := fmt.Fprintf(e.Stdout, "the machine reboots; when it is back: iikanji finalize --reboot\n")
-		return err
+		out := &output{w: e.Stdout}
+		out.wrapped(fmt.Sprintf("this machine reboots. The command goes on by itself when it is back, if it can, and writes into %s; otherwise type it again: iikanji %s --reboot",
+			filepath.Join(dir, rebootLog), c.name()), e.Cols)
+		return out.err
 	}
 	if !c.Check {
 		if err := past.Note(h, past.Rehearsal{OK: res.Ready, Boot: res.Lost, Says: res.Reason}); err != nil {
 			return err
 		}
 	}
-	if res.Ready {
+	if res.Ready && !c.rehearse {
 		if err := h.Append(history.Event{What: history.Frozen, Text: "finalize: ready"}); err != nil {
 			return err
 		}
 	}
 	if !c.Check {
-		e.tell(ctx, t, finalNotice(res, e.who(ctx, t)))
+		e.tell(ctx, t, finalNotice(c.name(), res, e.who(ctx, t)))
 	}
 	if c.JSON {
 		if err := writeJSON(e.Stdout, res); err != nil {
@@ -133,8 +158,8 @@ func (c *finalizeCmd) end(ctx context.Context, e *env, t *namedTarget, h *histor
 }
 
 // finalNotice tells how a site was left.
-func finalNotice(res *finalize.Result, who string) notice.Notice {
-	n := notice.Notice{Kind: "finalize", Title: "READY (" + who + ")"}
+func finalNotice(name string, res *finalize.Result, who string) notice.Notice {
+	n := notice.Notice{Kind: name, Title: "READY (" + who + ")"}
 	if !res.Ready {
 		n.Title = "NOT READY (" + who + ")"
 		n.Lines = []string{res.Reason, "way back: " + res.Back}
@@ -164,16 +189,25 @@ func (c *finalizeCmd) print(e *env, res *finalize.Result) error {
 	switch {
 	case c.Check:
 		out.line("nothing was changed; services are ended and started, and the last run is made, by iikanji finalize")
+	case res.Ready && c.rehearse:
+		out.wrapped("READY, "+rebootedText(res)+". iikanji finalize leaves the site so.", e.Cols)
 	case res.Ready:
-		rebooted := "not rebooted"
-		if res.Rebooted {
-			rebooted = "rebooted"
-		}
-		out.wrapped("READY, "+rebooted+". Changes are refused from now on (iikanji finalize --open); this state is the last known good.", e.Cols)
+		out.wrapped("READY, "+rebootedText(res)+". Changes are refused from now on (iikanji finalize --open); this state is the last known good.", e.Cols)
 	case len(res.Left) > 0:
 		out.wrapped("not made: "+strings.Join(res.Left, ", "), e.Cols)
 	}
 	return out.err
+}
+
+// rebootedText says which machines were rebooted.
+func rebootedText(res *finalize.Result) string {
+	switch {
+	case !res.Rebooted:
+		return "not rebooted"
+	case len(res.Stayed) > 0:
+		return "rebooted, but for " + strings.Join(res.Stayed, " and ")
+	}
+	return "rebooted"
 }
 
 // runLength is how long a run of the site's benchmarker takes.

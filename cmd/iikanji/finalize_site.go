@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +16,15 @@ import (
 	"github.com/iikanji/iikanji/internal/day/finalize"
 	"github.com/iikanji/iikanji/internal/day/past"
 	"github.com/iikanji/iikanji/internal/load/field"
-	"github.com/iikanji/iikanji/internal/machine/host"
+
 	"github.com/iikanji/iikanji/internal/show/report"
 	"github.com/iikanji/iikanji/internal/site/boot"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
-// A finalSite is a site on this machine that is finalized. It is opened anew for each step:
-// services end and start between the steps.
+// A finalSite is a site that is finalized. It is opened anew for each step: services end and
+// start between the steps. The connections to its other machines last for all steps.
 type finalSite struct {
 	cmd      *finalizeCmd
 	e        *env
@@ -32,21 +32,54 @@ type finalSite struct {
 	dir      string
 	history  *history.History
 	progress *report.Progress
-	units    *finalize.Units // nil where not every service is a unit of systemd
+	file     *target.File      // with the placement of services
+	machines finalize.Machines // nil where not every service is a unit of systemd
+	stay     []string          // machines that may not be rebooted
+	rebooter *finalize.Rebooter
 }
 
 // do carries the plan out.
-func (f *finalSite) do(ctx context.Context) (finalize.Result, error) {
-	f.units = f.unitsOf(f.target.file)
-	rules := &f.target.file.Contest
+func (f *finalSite) do(ctx context.Context) (res finalize.Result, err error) {
+	if f.file, err = livesite.Placed(f.target.file, f.dir); err != nil {
+		return res, err
+	}
+	err = withMachines(ctx, f.target, true, func(line string) { f.progress.Say("%s", line) }, func() error {
+		p, err := f.plan()
+		if err != nil {
+			return err
+		}
+		res, err = p.Do(ctx)
+		if err == nil && res.Ready && !f.cmd.rehearse {
+			f.leaveMachines(ctx)
+		}
+		return err
+	})
+	if res.Rebooted {
+		res.Stayed = f.stay
+	}
+	return res, err
+}
+
+// plan is what to do.
+func (f *finalSite) plan() (*finalize.Plan, error) {
+	f.machines = f.unitsOf()
+	rules := &f.file.Contest
 	before, err := f.before()
 	if err != nil {
-		return finalize.Result{}, err
+		return nil, err
 	}
-	p := finalize.Plan{Hosts: []finalize.Host{f}, Site: f, Now: f.e.Now, End: time.Time(rules.End), Run: runLength(f.target.file), Before: before, Floor: rules.Least(),
-		Check: f.cmd.Check, NoRun: !f.cmd.LastRun, Reboot: f.cmd.Reboot, Orders: finalize.OrdersOf(hasServers(f.target.file)), Show: f.show}
-	if f.units == nil {
+	p := &finalize.Plan{Site: f, Now: f.e.Now, End: time.Time(rules.End), Run: runLength(f.file), Before: before, Floor: rules.Least(),
+		Check: f.cmd.Check, Rehearse: f.cmd.rehearse, NoRun: !f.cmd.LastRun, Orders: finalize.OrdersOf(hasServers(f.file), f.cmd.Gaps), Show: f.show}
+	for i, name := range hostsOf(f.file) {
+		p.Hosts = append(p.Hosts, &finalHost{f, name, i == 0})
+	}
+	if f.machines == nil {
 		p.Orders = p.Orders[:1]
+	}
+	if f.cmd.Reboot {
+		if err := f.rounds(p); err != nil {
+			return nil, err
+		}
 	}
 	if f.cmd.Within > 0 {
 		p.End = f.e.Now().Add(f.cmd.Within)
@@ -54,7 +87,7 @@ func (f *finalSite) do(ctx context.Context) (finalize.Result, error) {
 	if !p.End.IsZero() && !p.Check {
 		f.progress.Say("%s, end %s, needs %s", f.e.Now().Local().Format("15:04"), p.End.Local().Format("15:04"), report.Duration(p.Needs().Round(time.Minute)))
 	}
-	return p.Do(ctx)
+	return p, nil
 }
 
 func (f *finalSite) show(s finalize.Step) { f.progress.Say("%s: %s", s.Name, s.Says) }
@@ -69,29 +102,69 @@ func hasServers(f *target.File) bool {
 	return false
 }
 
+// hostsOf are the machines with services of a site, instances too, this one first.
+func hostsOf(f *target.File) (names []string) {
+	for i := range f.Services {
+		names = append(names, f.Services[i].Host)
+		for _, name := range f.Services[i].Instances {
+			names = append(names, f.HostRef(name))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// label is the name of a machine for people; "" on a site with one.
+func (f *finalSite) label(name string) string {
+	if len(hostsOf(f.file)) == 1 {
+		return ""
+	}
+	for i := range f.file.Hosts {
+		if h := &f.file.Hosts[i]; h.Here() && name == "" {
+			return h.Name
+		}
+	}
+	if name == "" {
+		return "this machine"
+	}
+	return name
+}
+
 // unitsOf are the site's units; nil if a service is not one.
-func (f *finalSite) unitsOf(file *target.File) *finalize.Units {
-	u := &finalize.Units{Host: host.Local{}, Now: f.e.Now}
-	for i := range file.Services {
-		s := &file.Services[i]
-		if s.InFiles() {
+func (f *finalSite) unitsOf() (all finalize.Machines) {
+	for _, name := range hostsOf(f.file) {
+		u := &finalize.Units{Host: f.target.hosts.On(name), Label: f.label(name), Now: f.e.Now}
+		for i := range f.file.Services {
+			s := &f.file.Services[i]
+			on := s.Host == name || slices.ContainsFunc(s.Instances, func(other string) bool { return f.file.HostRef(other) == name })
+			if !on || s.InFiles() {
+				continue
+			}
+			if s.Method() != target.ByUnit || s.Unit == "" {
+				return nil
+			}
+			u.Services = append(u.Services, unitOf(s, s.Host == name))
+		}
+		if len(u.Services) == 0 || name == "" && !boot.Systemd(u.Host) {
 			continue
 		}
-		if s.Method() != target.ByUnit || s.Unit == "" {
-			return nil
-		}
-		one := finalize.UnitService{Name: s.Name, Unit: strings.TrimSuffix(s.Unit, ".service") + ".service", Server: finalize.IsServer(s.Role), Network: "tcp", Listen: s.Listen}
-		if s.Listen == "" && s.Socket != "" {
-			one.Network, one.Listen = "unix", s.Socket
-		} else if _, _, err := net.SplitHostPort(s.Listen); err != nil {
-			one.Listen = ""
-		}
-		u.Services = append(u.Services, one)
+		all = append(all, u)
 	}
-	if len(u.Services) == 0 || !boot.Systemd(u.Host) {
-		return nil
+	return all
+}
+
+// unitOf is a service as its unit. Of an instance only an address of its own machine is known.
+func unitOf(s *target.Service, home bool) finalize.UnitService {
+	one := finalize.UnitService{Name: s.Name, Unit: strings.TrimSuffix(s.Unit, ".service") + ".service", Server: finalize.IsServer(s.Role), Network: "tcp", Listen: s.Listen}
+	where, _, err := net.SplitHostPort(s.Listen)
+	ip := net.ParseIP(where)
+	switch {
+	case s.Listen == "" && s.Socket != "":
+		one.Network, one.Listen = "unix", s.Socket
+	case err != nil, !home && !ip.IsLoopback() && !ip.IsUnspecified():
+		one.Listen = ""
 	}
-	return u
+	return one
 }
 
 // before is the score with which the last run is compared: the median of the state of the
@@ -101,7 +174,7 @@ func (f *finalSite) before() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	c := choose.Among(runs, choose.Rules{Final: choose.Last, Floor: f.target.file.Contest.Least()})
+	c := choose.Among(runs, choose.Rules{Final: choose.Last, Floor: f.file.Contest.Least()})
 	for i := len(runs) - 1; i >= 0; i-- {
 		if !runs[i].Passed {
 			continue
@@ -115,11 +188,20 @@ func (f *finalSite) before() (float64, error) {
 	return 0, nil
 }
 
-// with opens the site for one step.
-func (f *finalSite) with(ctx context.Context, do func(ctx context.Context, l *finalize.Local) error) error {
-	return f.subject(ctx, func(ctx context.Context, s *livesite.Subject) error { return do(ctx, f.local(s)) })
+// Up implements finalize.Site: services that an interrupted step left down are started, and
+// changes that it left half done are undone.
+func (f *finalSite) Up(ctx context.Context) (started []string, err error) {
+	if started, err = f.machines.Up(ctx); err != nil {
+		return started, err
+	}
+	return started, f.subject(ctx, func(ctx context.Context, s *livesite.Subject) error {
+		x := &change.Executor{Hands: s.Site(), Journal: f.history, Policy: s.Site().Target.Policy}
+		_, err := x.Recover(ctx)
+		return err
+	})
 }
 
+// subject opens the site.
 func (f *finalSite) subject(ctx context.Context, do func(ctx context.Context, s *livesite.Subject) error) error {
 	return useTarget(ctx, f.target, f.stackFolder(), false, func(ctx context.Context, s field.Subject) error {
 		live, ok := s.(*livesite.Subject)
@@ -130,98 +212,14 @@ func (f *finalSite) subject(ctx context.Context, do func(ctx context.Context, s 
 	})
 }
 
-func (f *finalSite) local(s *livesite.Subject) *finalize.Local {
-	sources := map[string]string{}
-	for i := range f.target.file.Services {
-		if one := &f.target.file.Services[i]; one.Role == iikanji.RoleApp {
-			sources[one.Name] = one.App.Source
-		}
-	}
-	x := &change.Executor{Hands: s.Site(), Journal: f.history, Policy: s.Site().Target.Policy}
-	return &finalize.Local{Units: f.units, Site: s.Site(), Acts: x, History: f.history, Refresh: s.Refresh, Sensors: f.sensors, Tidy: f.tidy,
-		Asker: &boot.Asker{Host: host.Local{}, Target: s.Target(), Sources: sources, DB: func(name string) *sql.DB { return s.Site().Services[name].DB() }}}
-}
-
-// sensors are the changes of sensors in force.
-func (f *finalSite) sensors() (ids []iikanji.ChangeID, err error) {
-	changes, err := f.history.Changes()
-	for _, c := range changes {
-		if c.Kind == livesite.SensorKind && c.Stage.May(iikanji.Reverting) {
-			ids = append(ids, c.ID)
-		}
-	}
-	return ids, err
-}
-
-// tidy packs the raw files of the history.
-func (f *finalSite) tidy(check bool) ([]string, error) {
-	if check {
-		return nil, nil
-	}
-	p, err := f.history.Pack(history.PackAfter, history.MaxRaw)
-	if err != nil || p.Pruned == 0 {
-		return nil, err
-	}
-	return []string{fmt.Sprintf("removed %s of the oldest runs", report.Number(p.Pruned, "raw file"))}, nil
-}
-
-// Name implements finalize.Host.
-func (*finalSite) Name() string { return "" }
-
-// Up implements finalize.Host: services that an interrupted step left down are started, and
-// changes that it left half done are undone.
-func (f *finalSite) Up(ctx context.Context) (started []string, err error) {
-	if f.units != nil {
-		if started, err = f.units.Up(ctx); err != nil {
-			return started, err
-		}
-	}
-	return started, f.with(ctx, func(ctx context.Context, l *finalize.Local) error {
-		_, err := l.Acts.Recover(ctx)
-		return err
-	})
-}
-
-// LogsOff implements finalize.Host.
-func (f *finalSite) LogsOff(ctx context.Context, check bool) (says []string, err error) {
-	err = f.with(ctx, func(ctx context.Context, l *finalize.Local) (err error) {
-		says, err = l.LogsOff(ctx, check)
-		return err
-	})
-	return says, err
-}
-
-// Losses implements finalize.Host.
-func (f *finalSite) Losses(ctx context.Context) (found []iikanji.Finding, err error) {
-	err = f.with(ctx, func(ctx context.Context, l *finalize.Local) (err error) {
-		found, err = l.Losses(ctx)
-		return err
-	})
-	return found, err
-}
-
-// Mend implements finalize.Host.
-func (f *finalSite) Mend(ctx context.Context, loss iikanji.Finding) (says string, err error) {
-	err = f.with(ctx, func(ctx context.Context, l *finalize.Local) (err error) {
-		says, err = l.Mend(ctx, loss)
-		return err
-	})
-	return says, err
-}
-
-// LeftBehind implements finalize.Host.
-func (f *finalSite) LeftBehind(ctx context.Context, check bool) (says []string, err error) {
-	err = f.with(ctx, func(ctx context.Context, l *finalize.Local) (err error) {
-		says, err = l.LeftBehind(ctx, check)
-		return err
-	})
-	return says, err
-}
-
 // run is the bench command of the site's runs.
 func (f *finalSite) run() (*benchRun, error) {
 	c := &benchCmd{Target: f.cmd.Target, Pin: "auto", Seed: 1, Dir: f.dir, History: f.history.Dir()}
-	return c.prepare(f.e, f.target)
+	r, err := c.prepare(f.e, f.target)
+	if err == nil {
+		r.patient = true // READY is said of a score
+	}
+	return r, err
 }
 
 // field is the site under load, for one step.
@@ -238,7 +236,7 @@ func (f *finalSite) field(ctx context.Context, do func(ctx context.Context, r *b
 
 // Restart implements finalize.Site.
 func (f *finalSite) Restart(ctx context.Context, o finalize.Order) (says string, err error) {
-	if f.units == nil {
+	if f.machines == nil {
 		return f.rehearsed(ctx)
 	}
 	var before field.Contents
@@ -249,7 +247,7 @@ func (f *finalSite) Restart(ctx context.Context, o finalize.Order) (says string,
 	if err != nil {
 		return "", err
 	}
-	if says, err = f.units.Restart(ctx, o); err != nil {
+	if says, err = f.machines.Restart(ctx, o); err != nil {
 		return says, err
 	}
 	return says + fmt.Sprintf("; %s as before", report.Number(before.Tables(), "table")), f.asBefore(ctx, before)
@@ -287,7 +285,8 @@ func (f *finalSite) readBack(ctx context.Context, s *livesite.Subject) error {
 	for _, c := range changes {
 		ids = append(ids, c.ID)
 	}
-	return f.local(s).Acts.ReadBack(ctx, ids...)
+	x := &change.Executor{Hands: s.Site(), Journal: f.history, Policy: s.Site().Target.Policy}
+	return x.ReadBack(ctx, ids...)
 }
 
 // rehearsed kills and starts services that are not units, once, as the end of a search does.

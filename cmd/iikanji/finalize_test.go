@@ -171,15 +171,20 @@ func TestFinalize(t *testing.T) {
 		t.Errorf("a change after READY: %s", why)
 	}
 	inside(t, m, 0, "cd /root/site; iikanji finalize --open")
-	down, err := m.Run(t.Context(), "sh", "-c", "cd /root/site; iikanji finalize --reboot 2>&1 </dev/null")
+	down, err := m.Run(t.Context(), "sh", "-c", "cd /root/site; iikanji finalize --reboot --gaps 0s,20s 2>&1 </dev/null")
 	t.Logf("going down: %v\n%s", err, down.Output) // the shell may end with the machine
 	if err := m.Again(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	// Nobody types: the command goes on by itself.
 	inside(t, m, 0, untilUp+"; systemctl is-active worker")
-	if text := inside(t, m, 0, "cd /root/site; iikanji finalize --reboot 2>&1 </dev/null"); !strings.Contains(text, "READY, rebooted.") {
+	const log = "/var/lib/iikanji/site-*/finalize-reboot.log"
+	text = inside(t, m, 0, "i=0; until grep -q READY "+log+"; do sleep 0.5; i=$((i+1)); [ $i -lt 600 ] || break; done; cat "+log)
+	t.Log(text)
+	if !strings.Contains(text, "READY, rebooted.") || strings.Contains(text, "NOT READY") || strings.Contains(text, "what a boot would lose: ") {
 		t.Errorf("after the reboot: %s", text)
 	}
+	inside(t, m, 0, "[ ! -e /etc/systemd/system/iikanji-finalize.service ]; [ ! -e /etc/systemd/system/multi-user.target.wants/iikanji-finalize.service ]")
 	if got := inside(t, m, 0, "mariadb -Ne 'select @@innodb_flush_log_at_trx_commit, @@max_connections, @@slow_query_log, count(*) from shop.item'"); got != "0\t200\t0\t2\n" {
 		t.Errorf("after the reboot the database has %q", got)
 	}

@@ -77,7 +77,7 @@ func (c *judgeCmd) judge(ctx context.Context, e *env) (a search.Attempt, err err
 	if err != nil {
 		return a, err
 	}
-	choose := applyCmd{Target: c.Target, Code: c.Code, File: c.File, Of: c.Of, placeFlags: c.placeFlags}
+	choose := applyCmd{Target: c.Target, Codes: codeOf(c.Code), File: c.File, Of: c.Of, placeFlags: c.placeFlags}
 	if (c.Code == "") == (c.File == "") || c.File != "" && c.Of != 0 {
 		return a, usageError("want either a finding's code (and --run) or --file")
 	}

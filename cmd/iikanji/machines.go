@@ -26,7 +26,8 @@ func withMachines(ctx context.Context, t *namedTarget, write bool, progress func
 	if err != nil {
 		return err
 	}
-	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Claim: claimOf(t.file), Progress: progress, Known: ids, Ask: askSecret(systemEnv())})
+	lost := watchLost(ctx, systemEnv(), t)
+	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Claim: claimOf(t.file), Progress: progress, Known: ids, Ask: askSecret(systemEnv()), Changed: lost.changed})
 	if err != nil {
 		return err
 	}
@@ -34,9 +35,11 @@ func withMachines(ctx context.Context, t *namedTarget, write bool, progress func
 	defer func() {
 		t.hosts = nil
 		err = errors.Join(err, f.Close())
+		lost.sending.Wait()
 	}()
 	down := f.Down()
 	for _, name := range slices.Sorted(maps.Keys(down)) {
+		lost.changed(name, down[name])
 		if progress != nil {
 			progress(fmt.Sprintf("machine %s is not reached: %v", name, down[name]))
 		}

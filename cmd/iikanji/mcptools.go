@@ -139,7 +139,7 @@ func (s *mcpServer) apply(ctx context.Context, req *mcp.CallToolRequest, a chang
 	if err := s.change(); err != nil {
 		return nil, planView{}, err
 	}
-	c := &applyCmd{Target: s.target.Name, Code: a.Code, Unkept: true, JSON: true, placeFlags: s.place}
+	c := &applyCmd{Target: s.target.Name, Codes: codeOf(a.Code), Unkept: true, JSON: true, placeFlags: s.place}
 	stdin := a.file(&c.File)
 	var p plannedRemedy
 	if err := s.run(ctx, req, c, stdin, &p); err != nil {

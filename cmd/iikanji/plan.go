@@ -23,7 +23,7 @@ import (
 
 type planCmd struct {
 	Target string   `arg:"" help:"Target to plan for, such as isucondition (an arena is a target)."`
-	Codes  []string `arg:"" optional:"" help:"Plan only for these findings or remedies, as in DB101 or DB101.2."`
+	Codes  []string `arg:"" optional:"" help:"Plan only for these findings or remedies, as in DB101 or DB101.2; or plan what you type: a kind of change, its act, and its arguments as NAME=VALUE."`
 
 	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`
 	Kind []string `help:"Plan only changes of this kind." placeholder:"KIND"`
@@ -52,6 +52,8 @@ Examples:
   iikanji plan isucondition DB101 WEB102
   iikanji plan isucondition --run 7 --kind nginxconf
   iikanji plan isucondition --file remedies.json --json
+  iikanji plan . mysqlconf target=database max_connections=300
+  iikanji plan . topology move service=mariadb to=db
 
 Exit status: 0 done (also when nothing could be planned), 1 failed to run,
 2 usage.`
@@ -80,7 +82,12 @@ func (c *planCmd) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if o = o.only(c.Codes, c.Kind); len(o.Plans) == 0 {
+	if typed, err := typedRemedy(c.Codes); err != nil {
+		return err
+	} else if typed == nil {
+		o = o.only(c.Codes, c.Kind)
+	}
+	if len(o.Plans) == 0 {
 		return hinted(errors.New("no remedy matches the command line"), fmt.Sprintf("iikanji diagnose %s shows the findings", a.Name))
 	}
 	err = withLiveTarget(ctx, e, a, stack.Options{Dir: dir}, func(ctx context.Context, w *liveTarget) error {
@@ -100,7 +107,42 @@ func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	if c.File != "" {
 		return readRemedies(e.Stdin, c.File)
 	}
+	if typed, err := typedRemedy(c.Codes); typed != nil || err != nil {
+		return typed, err
+	}
 	return remediesOf(hist, iikanji.RunID(c.Of), arena)
+}
+
+// typedRemedy is a remedy of words: a kind of change, its act, and its arguments as
+// NAME=VALUE, of which target names what is changed, else service. nil for other words.
+func typedRemedy(words []string) (*remedyList, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	if _, ok := change.Lookup(words[0]); !ok {
+		return nil, nil
+	}
+	r := iikanji.Remedy{Kind: words[0], Args: map[string]string{}, Says: strings.Join(words, " ")}
+	var act []string
+	for _, w := range words[1:] {
+		name, value, given := strings.Cut(w, "=")
+		switch {
+		case !given && len(r.Args) == 0:
+			act = append(act, w)
+		case !given || name == "":
+			return nil, usageError("%q: want NAME=VALUE behind the act of %s", w, words[0])
+		default:
+			r.Args[name] = value
+		}
+	}
+	if len(act) > 0 {
+		r.Args["act"] = strings.Join(act, " ")
+	}
+	if r.Target = r.Args["target"]; r.Target == "" {
+		r.Target = r.Args["service"]
+	}
+	delete(r.Args, "target")
+	return &remedyList{Plans: []plannedRemedy{{Remedy: r}}}, nil
 }
 
 // A plannedRemedy is a remedy with its planned change, or with the reason why it cannot be planned.

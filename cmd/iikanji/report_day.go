@@ -80,11 +80,7 @@ func (c *reportCmd) dayOf(e *env, t *namedTarget, h *history.History, s *summary
 	states := statesOf(h, dir)
 	in.Edits = editsOfDay(states)
 	if states != nil { // of a site: those of bench, without those of searches and proofs
-		have, err := states.Store.Runs()
-		if err != nil {
-			return nil, err
-		}
-		own := slices.DeleteFunc(slices.Clone(in.Runs), func(r *iikanji.Run) bool { return !slices.Contains(have, r.ID) })
+		own := slices.DeleteFunc(slices.Clone(in.Runs), func(r *iikanji.Run) bool { return !states.Benched(r) })
 		in.Runs, in.Others = own, len(in.Runs)-len(own)
 	}
 	return dayreport.Of(in), nil

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
@@ -21,6 +22,9 @@ type namedTarget struct {
 	arena *arena.Arena   // nil for a site
 	file  *target.File   // nil for an arena
 	hosts livesite.Hosts // the site's other machines while they are connected, see withMachines
+
+	mu       sync.Mutex
+	expected map[string]bool // machines that iikanji has down, which nobody is told of
 }
 
 // findTargetOrHere is findTarget; without a name it returns the site whose iikanji.toml is

@@ -17,7 +17,7 @@ import (
 )
 
 // day is what the page of a team needs; nil for an arena.
-func (c *uiCmd) day(e *env, t *namedTarget, hist string) *ui.Day {
+func (c *uiCmd) day(ctx context.Context, e *env, t *namedTarget, hist string) *ui.Day {
 	if t.file == nil {
 		return nil
 	}
@@ -27,6 +27,7 @@ func (c *uiCmd) day(e *env, t *namedTarget, hist string) *ui.Day {
 			return c.giveScore(ctx, e, t, iikanji.RunID(run), portalbench.Given{At: e.Now(), Who: who, Fail: fail, By: "page"}, score)
 		}
 	}
+	d.Machines = (&teamMachines{e: e, target: t, ctx: ctx}).now
 	if o, err := os.Executable(); err == nil {
 		d.Difference = c.difference(e, o)
 	}

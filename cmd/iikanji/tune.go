@@ -223,6 +223,7 @@ func (c *tuneCmd) tune(ctx context.Context, r *benchRun, w *liveTarget, h *histo
 	}
 	t, live := c.tuner("tune", r, w, h, o)
 	defer func() { live.end(r.e, err) }()
+	defer r.searchWork(ctx, w, h, live.say)()
 	defer tidy(r.e, h)
 	t.Propose = propose
 	limit := "until no candidate is left"

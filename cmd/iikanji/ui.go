@@ -75,7 +75,7 @@ func (c *uiCmd) Run(ctx context.Context, e *env) error {
 		}
 		o.Place = c.arguments()
 	}
-	o.Day = c.day(e, a, dir)
+	o.Day = c.day(ctx, e, a, dir)
 	traces, err := c.receiver(&o)
 	if err != nil {
 		return err

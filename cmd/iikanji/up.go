@@ -22,16 +22,18 @@ import (
 type upCmd struct {
 	Arena string `arg:"" help:"Arena to bring up, such as isucondition."`
 
-	Dir   string   `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
-	Port  int      `help:"Port of the web server on 127.0.0.1 (default: a free one, the same as last time)."`
-	Pin   string   `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
-	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
-	Fresh bool     `help:"Start from the arena's own files and empty databases; your edits are moved to another folder."`
-	JSON  bool     `help:"Print the addresses and folders as one JSON document when the arena is up."`
-	Hosts int      `help:"Put the arena onto this many machines of its own, as systemd units, to practise as on the day of a contest; needs root." placeholder:"N"`
-	Key   string   `help:"With --hosts: file of public keys that may log in as isucon (default: a new key)." type:"path" placeholder:"FILE"`
-	Trap  []string `help:"With --hosts, for trainers: what a reboot would break, by name; see docs/trainers.md." placeholder:"NAME"`
-	Sizes []int    `help:"With --hosts: how large each machine is, relative to the others, as in 1,1,2." placeholder:"N"`
+	Dir   string        `help:"Work folder of the stack (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
+	Port  int           `help:"Port of the web server on 127.0.0.1 (default: a free one, the same as last time)."`
+	Pin   string        `help:"CPUs: off, auto (leaves some for a load generator), or GENERATOR/STACK as in 0/1." default:"off"`
+	Env   []string      `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
+	Fresh bool          `help:"Start from the arena's own files and empty databases; your edits are moved to another folder."`
+	JSON  bool          `help:"Print the addresses and folders as one JSON document when the arena is up."`
+	Hosts int           `help:"Put the arena onto this many machines of its own, as systemd units, to practise as on the day of a contest; needs root." placeholder:"N"`
+	Key   string        `help:"With --hosts: file of public keys that may log in as isucon (default: a new key)." type:"path" placeholder:"FILE"`
+	Trap  []string      `help:"With --hosts, for trainers: what a reboot would break, by name; see docs/trainers.md." placeholder:"NAME"`
+	Runs  int           `help:"With --hosts: Enter loads the first machine and shows its score, as the button of a portal does, at most this often." placeholder:"N"`
+	Load  time.Duration `help:"With --runs: length of the load (default: that of the contest)." placeholder:"TIME"`
+	Sizes []int         `help:"With --hosts: how large each machine is, relative to the others, as in 1,1,2." placeholder:"N"`
 
 	appFlag
 }
@@ -50,7 +52,7 @@ With --hosts the arena runs on machines of its own (Linux namespaces with system
 sshd): the same units on each, the first one used, and nothing of iikanji on them. A
 configuration of ssh is printed. Reboots work. Core 0 is left for a load generator; the
 machines share 90 % of the others by quota. So far for arenas of nginx, MariaDB
-and Go.
+and Go. With --runs this terminal is the portal: Enter makes a run.
 
 Examples:
   iikanji up isucondition
@@ -59,6 +61,7 @@ Examples:
   iikanji up isucondition --json </dev/null
   iikanji up isucondition --hosts 3 --key ~/.ssh/id_ed25519.pub
   iikanji up isucondition --hosts 3 --trap boot-order
+  iikanji up isucondition --hosts 3 --runs 40
 
 Exit status: 0 stopped, 1 failed to run, 2 usage.`
 }
@@ -69,8 +72,8 @@ func (c *upCmd) Run(ctx context.Context, e *env) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Hosts == 0 && len(c.Trap) > 0 {
-		return usageError("--trap is for machines: want --hosts")
+	if c.Hosts == 0 && (len(c.Trap) > 0 || c.Runs != 0) {
+		return usageError("--trap and --runs are for machines: want --hosts")
 	}
 	if c.Hosts != 0 {
 		return c.onHosts(ctx, e, a)

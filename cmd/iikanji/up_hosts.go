@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
@@ -14,6 +16,9 @@ import (
 
 // onHosts brings the arena up on machines until Ctrl-C.
 func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error) {
+	if c.Runs < 0 {
+		return usageError("--runs %d: want 1 or more", c.Runs)
+	}
 	for _, name := range c.Trap {
 		if _, err := practice.TrapNamed(name); err != nil {
 			return &exitError{Status: exitUsage, Err: fmt.Errorf("--trap: %w", err), Hints: trapLines()}
@@ -40,8 +45,58 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	if out.err != nil {
 		return out.err
 	}
+	if c.Runs > 0 {
+		return c.portal(ctx, e, a, p)
+	}
 	<-ctx.Done()
 	return nil
+}
+
+// portal makes a run at each line of standard input, until the runs are used up.
+func (c *upCmd) portal(ctx context.Context, e *env, a *arena.Arena, p *arenaPark) error {
+	lines := make(chan string)
+	go func() { // ends with its input, or with the process
+		defer close(lines)
+		for in := bufio.NewScanner(e.Stdin); in.Scan(); {
+			lines <- in.Text()
+		}
+	}()
+	out := &output{w: e.Stdout}
+	out.line("%s: press Enter for a run", runsLeft(c.Runs))
+	for left := c.Runs; out.err == nil; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case _, ok := <-lines:
+			if !ok {
+				<-ctx.Done()
+				return nil
+			}
+		}
+		if left == 0 {
+			out.line("no run is left")
+			continue
+		}
+		left--
+		b := &benchCmd{Target: c.Arena, URL: p.url(), Seed: uint64(c.Runs - left), Pin: "off", Dir: filepath.Join(p.dir, "portal"), Load: c.Load}
+		for _, s := range a.Settings {
+			if s.Kind == arena.Address { // where the benchmarker listens for the site
+				b.Set = append(b.Set, s.Name+"="+p.Here().String()+":0")
+			}
+		}
+		if err := b.Run(ctx, e); ctx.Err() == nil {
+			_ = explain(e.Stderr, err) // the portal goes on after a run that failed
+		}
+		out.line("%s", runsLeft(left))
+	}
+	return out.err
+}
+
+func runsLeft(n int) string {
+	if n == 1 {
+		return "1 run is left"
+	}
+	return fmt.Sprintf("%d runs are left", n)
 }
 
 // trapLines tells what each trap is.

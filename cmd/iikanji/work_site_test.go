@@ -65,6 +65,16 @@ func TestWorkOnSite(t *testing.T) {
 			t.Errorf("the report of the day has no %q:\n%s", want, out)
 		}
 	}
+	x.editByHand()
+	if out := x.said("iikanji diagnose . --load 2s"); !strings.Contains(out, "changed by hand since run ") {
+		t.Errorf("an observed run does not say what was changed:\n%s", out)
+	}
+	if out := x.said("iikanji work --since 4"); !strings.Contains(out, "Nothing changed") {
+		t.Errorf("the state of the observed run is not the present one:\n%s", out)
+	}
+	if out := x.said("iikanji choose ."); strings.Contains(out, "run 4 ") {
+		t.Errorf("an observed run is a state to end with:\n%s", out)
+	}
 }
 
 // commitSource makes a repository of the app's source, and has each run commit in it.

@@ -146,6 +146,9 @@ func limits(n int, o Options, cores int) lab.Limits {
 func (p *Park) start(ctx context.Context, m *lab.Machine, o Options) error {
 	err := errors.Join(m.SSHD(ctx, lab.Account{Name: account, UID: accountID, Keys: o.Keys, Sudo: true}), m.Database())
 	if err == nil {
+		err = m.Write("/etc/hosts", p.names(m), 0o644)
+	}
+	if err == nil {
 		err = p.site.put(ctx, m, p.Machines[0].Address())
 	}
 	if err == nil {
@@ -158,6 +161,15 @@ func (p *Park) start(ctx context.Context, m *lab.Machine, o Options) error {
 		return fmt.Errorf("machine %s: %w", m.Name, err)
 	}
 	return nil
+}
+
+// names are the names of all machines, as a machine's /etc/hosts.
+func (p *Park) names(own *lab.Machine) string {
+	text := "127.0.0.1 localhost\n"
+	for _, m := range p.Machines {
+		text += fmt.Sprintf("%s %s\n", m.Address(), m.Name)
+	}
+	return text + "127.0.1.1 " + own.Name + "\n"
 }
 
 // watch boots a machine again that was rebooted.

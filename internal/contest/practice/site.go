@@ -90,6 +90,17 @@ func (s *site) build(ctx context.Context, svc arena.Service) error {
 		return fmt.Errorf("building %s: %w: %s", svc.Name, err, out)
 	}
 	s.programs[svc.Name] = path.Join(webapp, svc.Source, s.arena.Name)
+	return vendor(ctx, source)
+}
+
+// vendor puts the modules of an app beside its source: the machines reach no network, and
+// people build there.
+func vendor(ctx context.Context, source string) error {
+	cmd := exec.CommandContext(ctx, "go", "mod", "vendor")
+	cmd.Dir = source
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("keeping the modules of the app: %w: %s", err, out)
+	}
 	return nil
 }
 
@@ -142,6 +153,9 @@ func (s *site) put(ctx context.Context, m *lab.Machine, first netip.Addr) error 
 			return fmt.Errorf("copying the site: %w: %s", err, out)
 		}
 	}
+	if err := linkGo(m); err != nil {
+		return err
+	}
 	here, outside := s.places("80"), s.places(first.String())
 	for _, svc := range s.arena.Services {
 		var err error
@@ -156,6 +170,26 @@ func (s *site) put(ctx context.Context, m *lab.Machine, first netip.Addr) error 
 		if err != nil {
 			return fmt.Errorf("service %s: %w", svc.Name, err)
 		}
+	}
+	return nil
+}
+
+// linkGo puts the go command of this machine onto the search path of a machine, which sees
+// /usr of this one.
+func linkGo(m *lab.Machine) error {
+	program, err := exec.LookPath("go")
+	if err == nil {
+		program, err = filepath.EvalSymlinks(program)
+	}
+	const at = "/usr/local/bin/go"
+	if err != nil || !strings.HasPrefix(program, "/usr/") || program == at {
+		return nil
+	}
+	if err := os.MkdirAll(m.Path(path.Dir(at)), 0o755); err != nil {
+		return fmt.Errorf("linking the go command: %w", err)
+	}
+	if err := os.Symlink(program, m.Path(at)); err != nil && !errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("linking the go command: %w", err)
 	}
 	return nil
 }

@@ -2,18 +2,19 @@ package finalize
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // A Host is one machine of the site.
 type Host interface {
-	Name() string // "" for this machine
-	// Up starts services that are down, as an interrupted step leaves them.
-	Up(ctx context.Context) (started []string, err error)
+	Name() string // for people; "" on a site with one machine
 	// LogsOff turns off what only observes. With check it says what it would turn off.
 	LogsOff(ctx context.Context, check bool) (says []string, err error)
 	// Losses are what a boot would lose, by reading.
@@ -26,12 +27,15 @@ type Host interface {
 
 // A Site is all hosts together.
 type Site interface {
+	// Up starts services that are down, as an interrupted step leaves them.
+	Up(ctx context.Context) (started []string, err error)
 	// Restart ends all services and starts them in an order, and proves that they answer
 	// with the data and the settings of before. With an error no service is left down.
 	Restart(ctx context.Context, o Order) (says string, err error)
-	// Reboot reboots the machine, which ends the command: down. The same command goes on
-	// afterwards, and proves then what Restart proves.
-	Reboot(ctx context.Context) (says string, down bool, err error)
+	// Reboot makes a round of reboots, and proves what Restart proves. If this machine is among
+	// the machines, the command ends with down, and the same command goes on afterwards. so
+	// are the steps that were made before.
+	Reboot(ctx context.Context, round int, so []Step) (says string, down bool, err error)
 	// LastRun makes a run, whose score is compared with what is registered.
 	LastRun(ctx context.Context) (run iikanji.RunID, score float64, err error)
 }
@@ -41,15 +45,6 @@ type Order struct {
 	Name         string
 	ClientsFirst bool
 	Gap          time.Duration // between the clients and their servers
-}
-
-// orders are those of a boot: everything at once, and machines that come up one after the
-// other. systemd's default gives up after five starts in ten seconds.
-var orders = []Order{
-	{Name: "all at once"},
-	{Name: "clients first", ClientsFirst: true},
-	{Name: "servers 20 s later", ClientsFirst: true, Gap: 20 * time.Second},
-	{Name: "servers 60 s later", ClientsFirst: true, Gap: 60 * time.Second},
 }
 
 // ErrPerson is the error of a loss that a person has to mend.
@@ -66,10 +61,14 @@ type Plan struct {
 	Run   time.Duration // what a run takes
 	// Before is the score with which the last run is compared, 0 for none.
 	Before, Floor float64
-	Check         bool // only read
-	NoRun         bool // the last run is left out: the site is not ready
-	Reboot        bool // the machine is rebooted, which its owner has allowed
-	Orders        []Order
+	Check         bool    // only read
+	Rehearse      bool    // only read, restart and reboot, and run: nothing is mended or turned off
+	NoRun         bool    // the last run is left out: the site is not ready
+	Rounds        []Round // of reboots, which the machines' owner has allowed
+	Orders        []Order // of starts without a reboot
+	// From is the note of a former process, which ended because its machine went down: the
+	// steps before are not made again.
+	From *Rebooting
 	// Show is called when a step has ended; nil for nobody.
 	Show func(Step)
 }
@@ -92,6 +91,8 @@ type Result struct {
 	// Down: the machine reboots now, and the same command goes on afterwards.
 	Down     bool `json:"down,omitempty"`
 	Rebooted bool `json:"rebooted,omitempty"`
+	// Stayed are the machines that were not rebooted although others were.
+	Stayed []string `json:"stayed,omitempty"`
 	// Left are the steps for which there was no time.
 	Left []string `json:"left,omitempty"`
 	// Lost is the number of losses that stay.
@@ -107,12 +108,16 @@ const (
 	runTime   = 30 * time.Second
 )
 
-// OrdersOf are the orders of a site with clients and servers; a site without servers has one.
-func OrdersOf(servers bool) []Order {
-	if servers {
-		return orders
+// OrdersOf are the orders of a boot in which services are started: all at once, and if there
+// are servers, each of them a gap later than their clients.
+func OrdersOf(servers bool, gaps []time.Duration) []Order {
+	orders := []Order{{Name: "all at once"}}
+	for _, gap := range gaps {
+		if servers {
+			orders = append(orders, Order{Name: orderName(gap), ClientsFirst: true, Gap: gap})
+		}
 	}
-	return orders[:1]
+	return orders
 }
 
 // Needs is the time that a plan takes.
@@ -121,8 +126,8 @@ func (p *Plan) Needs() time.Duration {
 	for _, o := range p.Orders {
 		total += orderTime + o.Gap
 	}
-	if p.Reboot {
-		total += rebootTime
+	for _, r := range p.Rounds {
+		total += r.needs()
 	}
 	return total + p.Run + runTime
 }
@@ -134,16 +139,22 @@ type step struct {
 	do    func(context.Context, *Step, *Result) error
 }
 
-// Do carries the plan out. It stops at the first step that shows that the site is not ready;
-// an error is that of a step which could not be made.
+// Do carries the plan out. It stops at the first step that shows that the site is not ready,
+// also because a host is lost; another error is that of a step which could not be made.
 func (p *Plan) Do(ctx context.Context) (Result, error) {
 	var res Result
-	if err := p.up(ctx); err != nil {
-		return res, err
+	steps := p.steps()
+	if p.From != nil {
+		res.Steps = p.From.Steps
+		steps = slices.DeleteFunc(steps, func(s step) bool {
+			return slices.ContainsFunc(res.Steps, func(made Step) bool { return made.Name == s.name })
+		})
+	} else if err := p.up(ctx); err != nil {
+		return p.lost(res, "before the first step", err)
 	}
-	for i, s := range p.steps() {
+	for i, s := range steps {
 		if !p.End.IsZero() && p.Now().Add(s.needs).After(p.End) {
-			for _, later := range p.steps()[i:] {
+			for _, later := range steps[i:] {
 				res.Left = append(res.Left, later.name)
 			}
 			res.Reason = fmt.Sprintf("no time for %s", strings.Join(res.Left, ", "))
@@ -152,22 +163,51 @@ func (p *Plan) Do(ctx context.Context) (Result, error) {
 		}
 		one := Step{Name: s.name, OK: true}
 		err := s.do(ctx, &one, &res)
+		if err != nil {
+			one.OK = false
+		}
 		res.Steps = append(res.Steps, one)
 		if p.Show != nil {
 			p.Show(one)
 		}
 		if err != nil {
-			return res, fmt.Errorf("%s: %w", s.name, err)
+			return p.lost(res, s.name, err)
 		}
 		if !one.OK || res.Down {
 			return res, nil
 		}
 	}
-	if p.NoRun && !p.Check {
+	switch {
+	case p.Check:
+	case p.NoRun && !p.Rehearse:
 		res.Reason, res.Back = "the last run was left out", "iikanji finalize makes it"
+	case p.Rehearse && res.Lost > 0:
+		res.Reason, res.Back = count(res.Lost, "loss of a boot", "losses of a boot")+" found", "iikanji finalize mends what it can"
 	}
 	res.Ready = res.Reason == "" && !p.Check
 	return res, nil
+}
+
+// lost makes the loss of a host in a step the reason why the site is not ready: nothing else
+// begins. Any other error stays one.
+func (p *Plan) lost(res Result, name string, err error) (Result, error) {
+	lost := lostHost(err)
+	if lost == nil {
+		return res, fmt.Errorf("%s: %w", name, err)
+	}
+	res.Reason = fmt.Sprintf("%s: %v", name, err)
+	if n := len(res.Steps); n > 0 && !res.Steps[n-1].OK {
+		res.Steps[n-1].Says = err.Error()
+	}
+	res.Back = fmt.Sprintf("when %s answers, the same command goes on; iikanji hosts shows the machines", lost.Host)
+	return res, nil
+}
+
+// lostHost is the loss of a host in an error; nil for none.
+func lostHost(err error) *host.LostError {
+	var lost *host.LostError
+	errors.As(err, &lost)
+	return lost
 }
 
 // up starts what an interrupted step left down.
@@ -175,14 +215,12 @@ func (p *Plan) up(ctx context.Context) error {
 	if p.Check {
 		return nil
 	}
-	for _, h := range p.Hosts {
-		started, err := h.Up(ctx)
-		if err != nil {
-			return fmt.Errorf("starting what is down%s: %w", on(h), err)
-		}
-		if len(started) > 0 && p.Show != nil {
-			p.Show(Step{Name: "started again", Says: strings.Join(started, ", ") + " was down", OK: true})
-		}
+	started, err := p.Site.Up(ctx)
+	if err != nil {
+		return fmt.Errorf("starting what is down: %w", err)
+	}
+	if len(started) > 0 && p.Show != nil {
+		p.Show(Step{Name: "started again", Says: strings.Join(started, ", ") + " was down", OK: true})
 	}
 	return nil
 }
@@ -197,12 +235,19 @@ func on(h Host) string {
 
 func (p *Plan) steps() []step {
 	// Losses come first: turning a log off may restart the database, which would lose them.
-	steps := []step{{"what a boot would lose", stepTime, p.losses}, {"logs off", stepTime, p.logsOff}, {"left behind", stepTime, p.leftBehind}}
+	steps := []step{{"what a boot would lose", stepTime, p.losses}}
+	if !p.Rehearse {
+		steps = append(steps, step{"logs off", stepTime, p.logsOff}, step{"left behind", stepTime, p.leftBehind})
+	}
 	if p.Check {
 		return steps
 	}
-	if p.Reboot {
-		steps = append(steps, step{"reboot", rebootTime, p.reboot})
+	for k, r := range p.Rounds {
+		name := "reboot"
+		if len(p.Rounds) > 1 {
+			name += ", " + r.Name
+		}
+		steps = append(steps, step{name, r.needs(), func(ctx context.Context, s *Step, res *Result) error { return p.reboot(ctx, k, s, res) }})
 	}
 	for _, o := range p.Orders {
 		steps = append(steps, step{"restart, " + o.Name, orderTime + o.Gap, func(ctx context.Context, s *Step, res *Result) error { return p.restart(ctx, o, s, res) }})
@@ -223,7 +268,7 @@ func (p *Plan) logsOff(ctx context.Context, s *Step, _ *Result) error {
 			s.More = append(s.More, text+on(h))
 		}
 	}
-	s.Says = count(len(s.More), "change")
+	s.Says = count(len(s.More), "change", "changes")
 	if p.Check && len(s.More) > 0 {
 		s.Says += " to make"
 	}
@@ -231,14 +276,14 @@ func (p *Plan) logsOff(ctx context.Context, s *Step, _ *Result) error {
 }
 
 // count is a number with its noun.
-func count(n int, noun string) string {
+func count(n int, one, more string) string {
 	switch n {
 	case 0:
 		return "nothing to do"
 	case 1:
-		return "1 " + noun
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // mostRounds limits how often the losses are read and mended: mending one may show another.
@@ -282,7 +327,7 @@ func (p *Plan) losses(ctx context.Context, s *Step, res *Result) error {
 	s.More = append(s.More, left...)
 	if len(left) > 0 {
 		s.OK, res.Reason, res.Back = false, left[0], "mend it and run iikanji finalize again; an earlier state: iikanji work back good"
-		if p.Check {
+		if p.Check || p.Rehearse {
 			res.Reason, s.OK = "", true // what would be mended is not tried
 		}
 	}
@@ -290,7 +335,7 @@ func (p *Plan) losses(ctx context.Context, s *Step, res *Result) error {
 }
 
 func (p *Plan) mend(ctx context.Context, h Host, f iikanji.Finding) (string, error) {
-	if p.Check {
+	if p.Check || p.Rehearse {
 		return "", &ErrPerson{f.Remedies[0].Says}
 	}
 	return h.Mend(ctx, f)
@@ -316,6 +361,9 @@ func (p *Plan) restart(ctx context.Context, o Order, s *Step, res *Result) error
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if lostHost(err) != nil {
+		return err
+	}
 	s.Says = says
 	if err != nil {
 		s.OK, s.Says = false, err.Error()
@@ -324,12 +372,15 @@ func (p *Plan) restart(ctx context.Context, o Order, s *Step, res *Result) error
 	return nil
 }
 
-func (p *Plan) reboot(ctx context.Context, s *Step, res *Result) error {
-	says, down, err := p.Site.Reboot(ctx)
+func (p *Plan) reboot(ctx context.Context, k int, s *Step, res *Result) error {
+	says, down, err := p.Site.Reboot(ctx, k, res.Steps)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	s.Says, res.Down, res.Rebooted = says, down, !down && err == nil
+	if lostHost(err) != nil {
+		return err
+	}
+	s.Says, res.Down, res.Rebooted = says, down, !down && err == nil && k == len(p.Rounds)-1
 	if err != nil {
 		s.OK, s.Says = false, err.Error()
 		res.Reason, res.Back = s.Name+": "+err.Error(), "an earlier state: iikanji work back good"
@@ -341,6 +392,9 @@ func (p *Plan) lastRun(ctx context.Context, s *Step, res *Result) error {
 	run, score, err := p.Site.LastRun(ctx)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if lostHost(err) != nil {
+		return err
 	}
 	res.Run, res.Score = run, score
 	const back = "an earlier state: iikanji work back good"

@@ -3,20 +3,25 @@ package finalize
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // A scripted is a host and a site that answer as a test says, and note what they were asked.
 type scripted struct {
 	losses   []string // of which those that begin with "person" cannot be mended
 	fails    string   // an order that a service does not survive
+	gone     string   // the step in which a machine is lost
 	score    float64
 	boots    int
+	stays    bool // this machine is none that reboots
+	so       []Step
 	asked    []string
 	mended   []string
 	now      time.Time
@@ -32,6 +37,9 @@ func (s *scripted) LogsOff(context.Context, bool) ([]string, error) {
 
 func (s *scripted) Losses(context.Context) (out []iikanji.Finding, err error) {
 	s.asked = append(s.asked, "losses")
+	if s.gone == "losses" {
+		return nil, fmt.Errorf("reading units: %w", &host.LostError{Host: "db", Err: errors.New("no answer")})
+	}
 	for _, l := range s.losses {
 		if !slices.Contains(s.mended, l) {
 			out = append(out, iikanji.Finding{Code: "BOOT100", Claim: l, Remedies: []iikanji.Remedy{iikanji.ByPerson("x", "do it")}})
@@ -54,19 +62,23 @@ func (s *scripted) LeftBehind(context.Context, bool) ([]string, error) { return 
 func (s *scripted) Restart(_ context.Context, o Order) (string, error) {
 	s.asked = append(s.asked, "restart "+o.Name)
 	s.now = s.now.Add(s.perOrder)
+	if s.gone == o.Name {
+		return "", errors.Join(errors.New("ending the services"), &host.LostError{Host: "db", Sent: true, Err: errors.New("no answer")})
+	}
 	if o.Name == s.fails {
-		return "", &LateError{"app did not come back"}
+		return "", &LateError{Says: "app did not come back"}
 	}
 	return "all back", nil
 }
 
-func (s *scripted) Reboot(context.Context) (string, bool, error) {
-	s.asked = append(s.asked, "reboot")
+func (s *scripted) Reboot(_ context.Context, round int, so []Step) (string, bool, error) {
+	s.asked = append(s.asked, fmt.Sprint("reboot ", round))
+	s.so = so
 	if s.fails == "reboot" {
-		return "", false, &LateError{"app did not come back"}
+		return "", false, &LateError{Says: "app did not come back"}
 	}
 	s.boots++
-	return "says", s.boots == 1, nil
+	return "says", s.boots == 1 && !s.stays, nil
 }
 
 func (s *scripted) LastRun(context.Context) (iikanji.RunID, float64, error) {
@@ -81,7 +93,7 @@ func (s *scripted) LastRun(context.Context) (iikanji.RunID, float64, error) {
 func do(t *testing.T, s *scripted, edit func(*Plan)) Result {
 	t.Helper()
 	s.now = time.Unix(0, 0)
-	p := Plan{Hosts: []Host{s}, Site: s, Now: func() time.Time { return s.now }, Run: time.Minute, Before: 1000, Floor: 0.75, Orders: OrdersOf(true)}
+	p := Plan{Hosts: []Host{s}, Site: s, Now: func() time.Time { return s.now }, Run: time.Minute, Before: 1000, Floor: 0.75, Orders: OrdersOf(true, Gaps())}
 	if edit != nil {
 		edit(&p)
 	}
@@ -133,18 +145,107 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// TestReboot: the command ends when the machine goes down, and the same one goes on.
+// TestReboot: the command ends when the machine goes down, and the same one goes on from its
+// note, without the steps before.
 func TestReboot(t *testing.T) {
 	s := &scripted{score: 1000}
-	reboot := func(p *Plan) { p.Reboot = true }
-	if res := do(t, s, reboot); !res.Down || res.Ready || res.Rebooted || s.asked[len(s.asked)-1] != "reboot" {
+	rounds := RoundsOf(Machines{{Host: host.Local{}}}, nil)
+	reboot := func(p *Plan) { p.Rounds = rounds }
+	if res := do(t, s, reboot); !res.Down || res.Ready || res.Rebooted || s.asked[len(s.asked)-1] != "reboot 0" || len(s.so) != 3 {
 		t.Errorf("going down: %+v, asked %q", res, s.asked)
 	}
-	if res := do(t, s, reboot); res.Down || !res.Ready || !res.Rebooted {
-		t.Errorf("afterwards: %+v", res)
+	asked := len(s.asked)
+	res := do(t, s, func(p *Plan) { p.Rounds, p.From = rounds, &Rebooting{Steps: s.so} })
+	if res.Down || !res.Ready || !res.Rebooted || s.asked[asked] != "reboot 0" || len(res.Steps) != 9 || res.Steps[3].Name != "reboot" {
+		t.Errorf("afterwards: %+v, asked %q", res, s.asked[asked:])
 	}
 	if res := do(t, &scripted{score: 1000, fails: "reboot"}, reboot); res.Ready || res.Down || res.Reason != "reboot: app did not come back" {
 		t.Errorf("a service that stays away: %+v", res)
+	}
+	several := &scripted{score: 1000, stays: true}
+	res = do(t, several, func(p *Plan) { p.Rounds, p.Orders = append(rounds, rounds...), nil })
+	if !res.Ready || !res.Rebooted || !slices.Equal(several.asked, []string{"losses", "logs", "reboot 0", "reboot 1", "run"}) {
+		t.Errorf("two rounds: %+v, asked %q", res, several.asked)
+	}
+}
+
+// TestLost: a machine that is lost ends the command with the step and the machine, and nothing
+// else begins.
+func TestLost(t *testing.T) {
+	for gone, want := range map[string]string{"losses": "what a boot would lose: reading units: the connection to db is lost: no answer",
+		"clients first": "restart, clients first: ending the services\nthe connection to db was lost in a call, whose effect is unknown: no answer"} {
+		s := &scripted{score: 1000, gone: gone}
+		res := do(t, s, nil)
+		if last := s.asked[len(s.asked)-1]; res.Ready || res.Reason != want || !strings.Contains(res.Back, "when db answers") || !strings.HasSuffix(last, gone) || res.Steps[len(res.Steps)-1].OK {
+			t.Errorf("%s: %+v, asked %q", gone, res, s.asked)
+		}
+	}
+}
+
+// TestRehearse: nothing is mended or turned off, and a loss makes it not ready.
+func TestRehearse(t *testing.T) {
+	s := &scripted{losses: []string{"a"}, score: 1000}
+	res := do(t, s, func(p *Plan) { p.Rehearse = true })
+	if res.Ready || res.Lost != 1 || res.Reason != "1 loss of a boot found" || slices.Contains(s.asked, "logs") || slices.Contains(s.asked, "mend a") || s.asked[len(s.asked)-1] != "run" {
+		t.Errorf("%+v, asked %q", res, s.asked)
+	}
+	if res := do(t, &scripted{score: 1000}, func(p *Plan) { p.Rehearse = true }); !res.Ready {
+		t.Errorf("without a loss: %+v", res)
+	}
+}
+
+// A named is a machine with a name.
+type named struct {
+	host.Host
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// TestRounds: every order of boots is there, this machine is the last of those that go down
+// together, and the servers are down while their clients boot.
+func TestRounds(t *testing.T) {
+	machine := func(name string, server ...bool) *Units {
+		u := &Units{Host: named{name: name}, Label: name}
+		if name == "" {
+			u.Label = "web"
+		}
+		for _, is := range server {
+			u.Services = append(u.Services, UnitService{Unit: fmt.Sprint(is), Server: is})
+		}
+		return u
+	}
+	say := func(m Machines, gaps ...time.Duration) (text string) {
+		for _, r := range RoundsOf(m, gaps) {
+			text += r.Name + ":"
+			for _, p := range r.parts {
+				if p.after > 0 {
+					text += " after " + p.after.String()
+				}
+				text += fmt.Sprintf(" stop %v down %v", p.stop, p.down)
+				if p.rest {
+					text += " rest"
+				}
+				text += ";"
+			}
+			text += "\n"
+		}
+		return text
+	}
+	if got := say(Machines{machine("", false, true)}, Gaps()...); got != "all at once: stop [] down [web];\n" {
+		t.Errorf("one machine: %s", got)
+	}
+	got := say(Machines{machine("", false), machine("app2", false), machine("db", true)}, 0, 20*time.Second)
+	want := `all at once: stop [] down [app2 db web];
+one after the other: stop [] down [db] rest; stop [] down [app2] rest; stop [] down [web] rest;
+clients first: stop [db] down [app2 web]; stop [] down [db];
+servers 20 s later: stop [db] down [app2 web]; after 20s stop [] down [db];
+`
+	if got != want {
+		t.Errorf("three machines:\n%swant\n%s", got, want)
+	}
+	if got := say(Machines{machine("a", false, true), machine("b", true)}, 0); strings.Contains(got, "clients first") {
+		t.Errorf("servers on each machine:\n%s", got)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // Units are the services of a host that systemd starts.
 type Units struct {
 	Host     host.Host
+	Label    string // the host's name for people; "" on a site with one host
 	Services []UnitService
 	Now      func() time.Time
 }
@@ -52,73 +53,6 @@ func (u *Units) Down(ctx context.Context) ([]string, error) {
 	return down, nil
 }
 
-// Up starts the units that are down, and removes the guard of an interrupted order.
-func (u *Units) Up(ctx context.Context) ([]string, error) {
-	down, err := u.Down(ctx)
-	if err != nil || len(down) == 0 {
-		return nil, errors.Join(err, u.unguard(ctx))
-	}
-	if err := u.startAll(ctx); err != nil {
-		return nil, err
-	}
-	if err := u.answers(ctx); err != nil {
-		return down, err
-	}
-	return down, u.unguard(ctx)
-}
-
-// Restart stops all units and starts them in an order. If one does not come back it is
-// started again, and the error names it. A guard starts all units if this process is
-// killed.
-func (u *Units) Restart(ctx context.Context, o Order) (says string, err error) {
-	before, err := u.starts(ctx)
-	if err != nil {
-		return "", err
-	}
-	if err := u.guard(ctx, o.Gap); err != nil {
-		return "", err
-	}
-	whole := context.WithoutCancel(ctx) // once stopped, all are started
-	began := u.Now()
-	if err := u.systemctl(whole, append([]string{"stop"}, u.names(nil)...)...); err != nil {
-		return "", errors.Join(fmt.Errorf("ending the services: %w", err), u.rescue(whole))
-	}
-	if err := u.inOrder(ctx, whole, o); err != nil {
-		return "", errors.Join(err, u.rescue(whole))
-	}
-	if err := u.answers(whole); err != nil {
-		return "", errors.Join(err, u.rescue(whole))
-	}
-	took := u.Now().Sub(began)
-	after, err := u.starts(whole)
-	if err != nil {
-		return "", err
-	}
-	says = fmt.Sprintf("all back after %.0f s: %s", took.Seconds(), count(len(u.names(nil)), "unit"))
-	for _, s := range u.Services {
-		if n := after[s.Unit] - before[s.Unit]; n > 0 && !s.Server {
-			says += fmt.Sprintf("; %s asked its servers %d times", s.Name, n+1)
-		}
-	}
-	return says, u.unguard(whole)
-}
-
-// inOrder starts the units.
-func (u *Units) inOrder(ctx, whole context.Context, o Order) error {
-	if !o.ClientsFirst {
-		return u.systemctl(whole, append([]string{"start", "--no-block"}, u.names(nil)...)...)
-	}
-	clients, servers := u.names(func(s UnitService) bool { return !s.Server }), u.names(func(s UnitService) bool { return s.Server })
-	if err := u.systemctl(whole, append([]string{"start", "--no-block"}, clients...)...); err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done(): // the servers are started all the same
-	case <-time.After(o.Gap):
-	}
-	return u.systemctl(whole, append([]string{"start", "--no-block"}, servers...)...)
-}
-
 // names are the units of services, each once.
 func (u *Units) names(only func(UnitService) bool) (names []string) {
 	for _, s := range u.Services {
@@ -129,62 +63,32 @@ func (u *Units) names(only func(UnitService) bool) (names []string) {
 	return names
 }
 
-// rescue starts everything: a site is never left down.
-func (u *Units) rescue(ctx context.Context) error {
-	if err := errors.Join(u.startAll(ctx), u.answers(ctx)); err != nil {
-		return fmt.Errorf("starting everything again: %w", err)
-	}
-	return u.unguard(ctx)
+// A LateError is a service or a machine that did not come back.
+type LateError struct {
+	Says   string
+	failed bool // systemd does not try it again
 }
-
-// startAll starts the servers, then the others.
-func (u *Units) startAll(ctx context.Context) error {
-	_ = u.systemctl(ctx, append([]string{"reset-failed"}, u.names(nil)...)...) // a unit that is not loaded has no failure
-	servers := u.names(func(s UnitService) bool { return s.Server })
-	if len(servers) > 0 {
-		if err := u.systemctl(ctx, append([]string{"start"}, servers...)...); err != nil {
-			return err
-		}
-	}
-	return u.systemctl(ctx, append([]string{"start"}, u.names(func(s UnitService) bool { return !s.Server })...)...)
-}
-
-// answers waits until all units are active and all services accept connections.
-func (u *Units) answers(ctx context.Context) error { return u.answersWithin(ctx, backWithin) }
-
-func (u *Units) answersWithin(ctx context.Context, most time.Duration) error {
-	end := u.Now().Add(most)
-	for {
-		late, err := u.late(ctx)
-		if err == nil && late == "" {
-			return nil
-		}
-		if u.Now().After(end) {
-			return errors.Join(err, &LateError{late})
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(poll):
-		}
-	}
-}
-
-// A LateError is a service that did not come back.
-type LateError struct{ Says string }
 
 func (e *LateError) Error() string { return e.Says }
 
-// late is the first service that does not answer, "" for none.
-func (u *Units) late(ctx context.Context) (string, error) {
+// late is the first service that does not answer, nil for none.
+func (u *Units) late(ctx context.Context) (*LateError, error) {
+	late, err := u.lateHere(ctx)
+	if late != nil && u.Label != "" {
+		late.Says = u.Label + ": " + late.Says
+	}
+	return late, err
+}
+
+func (u *Units) lateHere(ctx context.Context) (*LateError, error) {
 	for _, s := range u.Services {
 		active, err := u.show(ctx, s.Unit, "ActiveState")
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		if active != "active" {
 			result, _ := u.show(ctx, s.Unit, "Result")
-			return fmt.Sprintf("%s did not come back: %s is %s (%s)", s.Name, s.Unit, active, result), nil
+			return &LateError{fmt.Sprintf("%s did not come back: %s is %s (%s)", s.Name, s.Unit, active, result), active == "failed"}, nil
 		}
 		if s.Listen == "" {
 			continue
@@ -192,12 +96,15 @@ func (u *Units) late(ctx context.Context) (string, error) {
 		dial, cancel := context.WithTimeout(ctx, 2*time.Second)
 		conn, err := u.Host.Dial(dial, s.Network, s.Listen)
 		cancel()
+		if lostHost(err) != nil {
+			return nil, err
+		}
 		if err != nil {
-			return fmt.Sprintf("%s does not answer at %s", s.Name, s.Listen), nil
+			return &LateError{Says: fmt.Sprintf("%s does not answer at %s", s.Name, s.Listen)}, nil
 		}
 		conn.Close()
 	}
-	return "", nil
+	return nil, nil
 }
 
 // starts are how often systemd has started each unit again.
@@ -208,12 +115,45 @@ func (u *Units) starts(ctx context.Context) (map[string]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[name], _ = strconv.Atoi(text)
+		out[name], _ = strconv.Atoi(text) // systemd before 235 has no count
 	}
 	return out, nil
 }
 
-// guard has systemd itself start everything after a time.
+// asked says which clients systemd has started more often than before: they ended because
+// their servers did not answer yet. before is nil after a boot.
+func (u *Units) asked(ctx context.Context, before map[string]int) (says string, err error) {
+	after, err := u.starts(ctx)
+	for _, s := range u.Services {
+		if n := after[s.Unit] - before[s.Unit]; n > 0 && !s.Server {
+			says += fmt.Sprintf("; %s asked its servers %d times", s.Name, n+1)
+		}
+	}
+	return says, err
+}
+
+// servers and clients are the units of each.
+func (u *Units) servers() []string { return u.names(func(s UnitService) bool { return s.Server }) }
+func (u *Units) clients() []string { return u.names(func(s UnitService) bool { return !s.Server }) }
+
+// reach connects to the host again if its connection is lost.
+func (u *Units) reach(ctx context.Context) error {
+	if r, ok := u.Host.(host.Reconnector); ok {
+		return r.Reconnect(ctx)
+	}
+	return nil
+}
+
+// at adds the host to an error.
+func (u *Units) at(err error) error {
+	var lost *host.LostError // names it
+	if err == nil || u.Label == "" || errors.As(err, &lost) {
+		return err
+	}
+	return fmt.Errorf("on %s: %w", u.Label, err)
+}
+
+// guard has systemd itself start everything some time after a gap.
 func (u *Units) guard(ctx context.Context, gap time.Duration) error {
 	if err := u.unguard(ctx); err != nil {
 		return err

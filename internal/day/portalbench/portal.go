@@ -368,7 +368,7 @@ func (s *session) finished() (bool, error) {
 		s.asks = true
 		how := "Enter leaves it for later"
 		if s.Patient {
-			how = "the search waits for it"
+			how = "the command waits for it"
 		}
 		s.say("run %d: load from %s to %s (%s). Its score? (or: fail REASON; %s)", s.run.ID, clockText(s.run.Began),
 			clockText(s.run.Began.Add(s.run.Took)), s.run.Took.Round(100*time.Millisecond), how)

@@ -53,10 +53,14 @@ func Folder(dir, hist string) string {
 func (d *Day) Look(ctx context.Context) (*state.State, error) {
 	began := d.Now()
 	s := &state.State{Version: state.Version, At: began, Who: d.Who}
-	for _, name := range d.hosts() {
+	used, idle := d.hosts()
+	for _, name := range append(used, idle...) {
 		h, err := d.Site.On(name)
 		if err != nil {
 			return nil, fmt.Errorf("taking the state of the site: %w", err)
+		}
+		if _, err := h.Stat("/etc"); err != nil && slices.Contains(idle, name) {
+			continue // a machine that the site does not use may be down
 		}
 		o := snapshot.Options{Host: h, Name: name, Folders: d.Folders, Services: d.services(name), Now: d.Now}
 		taken, err := snapshot.Take(ctx, o, d.Store)
@@ -69,28 +73,40 @@ func (d *Day) Look(ctx context.Context) (*state.State, error) {
 	return s, s.Fingerprinted()
 }
 
-// hosts are the hosts with services, this machine first.
-func (d *Day) hosts() []string {
-	var names []string
+// hosts are the hosts with services, this machine first, and those without: what is prepared
+// there counts from the run on that uses it.
+func (d *Day) hosts() (used, idle []string) {
 	for _, s := range d.Site.Target.Services {
-		if !slices.Contains(names, s.Host) {
-			names = append(names, s.Host)
+		for _, name := range append([]string{s.Host}, s.Instances...) {
+			if !slices.Contains(used, name) {
+				used = append(used, name)
+			}
 		}
 	}
-	if len(names) == 0 {
-		names = []string{""}
+	if len(used) == 0 {
+		used = []string{""}
 	}
-	slices.Sort(names)
-	return names
+	slices.Sort(used)
+	for name := range d.Site.Hosts {
+		if name != "" && !slices.Contains(used, name) {
+			idle = append(idle, name)
+		}
+	}
+	slices.Sort(idle)
+	return used, idle
 }
 
 // services are what a snapshot of a host asks for.
 func (d *Day) services(on string) (all []snapshot.Service) {
 	for _, s := range d.Site.Target.Services {
-		if s.Host != on {
+		if s.Host != on && !slices.Contains(slices.Concat(s.Instances, s.Spare), on) {
 			continue
 		}
 		svc := d.Site.Services[s.Name]
+		if s.Host != on { // an instance or a spare: its source and its unit are known, its processes are not
+			all = append(all, snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Source: svc.Source, Unit: s.Unit})
+			continue
+		}
 		in := snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Config: svc.Config, DropIn: svc.DropIn, EnvFile: svc.EnvFile, ArgsFile: svc.ArgsFile,
 			Source: svc.Source, Loads: svc.Loads, Files: svc.Files, Originals: svc.Originals, Schema: s.Schema, Unit: s.Unit, PIDs: s.PIDs, DB: svc.DB()}
 		if pids, known := svc.Processes(); known && len(pids) > 0 {
@@ -134,7 +150,9 @@ func (d *Day) Base() (*Base, error) {
 	}
 	for _, id := range runs {
 		if r, err := d.History.LoadRun(id); err == nil && r.Clean() {
-			return d.base(id, false)
+			if b, err := d.base(id, false); err != nil || len(b.Runs) > 0 { // else an observed run, or one of a search
+				return b, err
+			}
 		}
 	}
 	return d.base(runs[0], false)
@@ -152,6 +170,13 @@ func (d *Day) base(run iikanji.RunID, kept bool) (*Base, error) {
 
 // StateOf is the state of a run, as if it were the kept one.
 func (d *Day) StateOf(run iikanji.RunID) (*Base, error) { return d.base(run, false) }
+
+// Benched reports whether a run is one of bench: its score is of the state that was kept at
+// its begin. Of an observed run, or one of a search, the state is kept, too.
+func (d *Day) Benched(r *iikanji.Run) bool {
+	s, err := d.Store.LoadState(r.ID)
+	return err == nil && s.Fingerprint == r.State
+}
 
 // loaded reports whether a run is one of the benchmarker.
 func loaded(r *iikanji.Run) bool { return !r.Watched && r.Outcome != iikanji.OutcomeUnknown }
@@ -277,7 +302,7 @@ func (d *Day) ByHandOf(run *iikanji.Run) (key string, edits int, says string) {
 		return "", 0, ""
 	}
 	now, err := d.Store.LoadState(run.ID)
-	if err != nil {
+	if err != nil || now.Fingerprint != run.State { // an observed run, or one of a search
 		return "", 0, ""
 	}
 	key = string(now.Fingerprint)

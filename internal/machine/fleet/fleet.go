@@ -35,6 +35,9 @@ type Options struct {
 	// Progress is called with what goes on, a line at a time; nil for no one. It may be
 	// called from several goroutines.
 	Progress func(line string)
+	// Changed is called when a machine is connected (nil) and when its connection is lost, with
+	// the reason; nil for no one. It may be called from several goroutines.
+	Changed func(name string, lost error)
 }
 
 // A Fleet is the machines of a site other than this one.

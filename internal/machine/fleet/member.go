@@ -99,6 +99,14 @@ func (m *Member) Unwrap() host.Host {
 // connectOnce connects and keeps the result.
 func (m *Member) connectOnce(ctx context.Context) error {
 	p, is, err := m.connect(ctx)
+	if err = m.keep(p, is, err); err == nil && m.options.Changed != nil {
+		m.options.Changed(m.host.Name, nil)
+	}
+	return err
+}
+
+// keep keeps the result of an attempt to connect.
+func (m *Member) keep(p *peer.Peer, is Identity, err error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err == nil && m.closed {
@@ -120,13 +128,18 @@ func (m *Member) connectOnce(ctx context.Context) error {
 func (m *Member) forget(p *peer.Peer) {
 	<-p.Lost()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.peer == p {
+	present := m.peer == p // else it was closed
+	if present {
 		m.peer, m.err = nil, p.Cause()
 		var lost *host.LostError
 		if errors.As(m.err, &lost) { // live makes one of its own
 			m.err = lost.Err
 		}
+	}
+	why := m.err
+	m.mu.Unlock()
+	if present && m.options.Changed != nil {
+		m.options.Changed(m.host.Name, why)
 	}
 }
 

@@ -91,6 +91,19 @@ func recordThere(h host.Host, every time.Duration, services func() []Service) *R
 
 var errEnded = errors.New("its samples have ended")
 
+// Follow calls take with a sample of the host once an interval, until the context ends or the
+// host is lost. Another host is sampled there, and its samples have the times of its clock.
+func Follow(ctx context.Context, h host.Host, every time.Duration, take func(Sample)) error {
+	err := samplesFeed().On(ctx, h, every, func() sampling { return sampling{Every: every} }, take)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err == nil {
+		err = errEnded
+	}
+	return fmt.Errorf("sampling %s: %w", h.Name(), err)
+}
+
 // A sampling is what the samples of a host are of.
 type sampling struct {
 	Every    time.Duration

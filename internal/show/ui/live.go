@@ -128,8 +128,14 @@ const (
 	aliveEvery = 15 * time.Second
 )
 
-// events sends the live part of the page whenever it changed, as server-sent events.
+// events sends the live part of the page whenever it changed.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	s.stream(w, r, s.liveStamp, s.liveText)
+}
+
+// stream sends a part of a page whenever it changed, as server-sent events. stamp differs
+// between states of what the text is made of.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, stamp func() string, render func() (string, error)) {
 	out := http.NewResponseController(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	_ = out.SetWriteDeadline(time.Time{})
@@ -138,9 +144,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	mark, sent := "", ""
 	last := time.Now()
 	for {
-		if now := s.liveStamp(); now != mark {
+		if now := stamp(); now != mark {
 			mark = now
-			text, err := s.liveText()
+			text, err := render()
 			if err != nil {
 				s.o.Log.Warn("making a live update", "error", err)
 			} else if text != sent {

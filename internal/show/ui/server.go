@@ -71,6 +71,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /live", s.page(s.showLive))
 	mux.HandleFunc("GET /events", s.events)
 	mux.HandleFunc("GET /team", s.page(s.showTeam))
+	mux.HandleFunc("GET /team/events", s.machineEvents)
 	mux.HandleFunc("GET /traces", s.page(s.showTraces))
 	mux.HandleFunc("GET /traces/{trace}", s.page(s.showTrace))
 	// actions

@@ -24,6 +24,8 @@ type Day struct {
 	// Score gives the score of a run that a person started in a portal: a number, or why it
 	// failed. nil offers no field for it.
 	Score func(ctx context.Context, run int, who, score, fail string) error
+	// Machines are what the machines of the site do at this moment; nil where nothing can tell.
+	Machines func() []Machine
 	// Difference are the lines of what was changed by hand since the last kept state; nil
 	// if nothing can tell.
 	Difference func(ctx context.Context) ([]string, error)
@@ -42,6 +44,7 @@ type teamPage struct {
 	Findings []teamFinding
 	Of       int // run of the findings, 0 for none
 	Who      string
+	Machines []machineView
 }
 
 // A clockView is the clock of a contest.
@@ -123,6 +126,7 @@ func (s *Server) showTeam(r *http.Request) (*view, error) {
 			p.Waiting = append(p.Waiting, run)
 		}
 	}
+	p.Machines = d.machineViews(s.o.Now())
 	if p.Has {
 		lines, err := d.Difference(r.Context())
 		if err != nil {

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -46,6 +48,10 @@ func teamSite(t *testing.T, dir string) (*site, *[]scored) {
 			given = append(given, scored{run, who, score, fail})
 			return nil
 		}
+		o.Day.Machines = func() []Machine {
+			return []Machine{{Name: "web", At: time.Now(), CPU: 0.5, Minute: []float64{0, 0.5, 1}, Written: 3 << 20, Free: 2 << 30},
+				{Name: "db " + hostileUser, Lost: "no answer " + hostileUser + " password=" + token}, {Name: "app2", At: time.Now().Add(-time.Minute)}}
+		}
 		o.Day.Difference = func(context.Context) ([]string, error) {
 			return []string{"web  /etc/nginx/sites-enabled/isu.conf   +4 −1   upstream keepalive 16", "db   " + hostileUser + " password=" + token}, nil
 		}
@@ -77,6 +83,14 @@ func TestTeam(t *testing.T) {
 	status, page, _ := s.get(t, "/team")
 	if status != 200 || !strings.Contains(page, "index test") || !strings.Contains(page, "Freeze") || !strings.Contains(page, "upstream keepalive 16") {
 		t.Fatalf("status %d: %s", status, page)
+	}
+	for _, want := range []string{`<th scope="row">web</th><td class="n">50 %</td><td><span aria-hidden="true">▁▅█</span></td>`, "3.0 MiB/s", "lost: no answer", "no sample since"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the machines lack %q", want)
+		}
+	}
+	if event := firstEvent(t, s, "/team/events"); !strings.Contains(event, "50 %") || strings.Contains(event, "<script>document") || strings.Contains(event, token) {
+		t.Errorf("the machines by the second: %s", event)
 	}
 	for _, bad := range []string{"<script>document", token, `action="/team/`} { // no form without a session
 		if strings.Contains(page, bad) {
@@ -135,9 +149,31 @@ func TestTeam(t *testing.T) {
 		t.Errorf("before the first run: status %d, %s", status, page)
 	}
 	arena := serve(t, filepath.Dir(s.dir), func(o *Options) { o.Day = nil })
-	if status, _, _ := arena.get(t, "/team"); status != 404 {
-		t.Errorf("an arena: status %d", status)
+	for _, path := range []string{"/team", "/team/events"} {
+		if status, _, _ := arena.get(t, path); status != 404 {
+			t.Errorf("an arena: %s has status %d", path, status)
+		}
 	}
+}
+
+// firstEvent is the first event that a stream sends.
+func firstEvent(t *testing.T, s *site, path string) (text string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.URL+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for in := bufio.NewScanner(answer.Body); in.Scan() && in.Text() != ""; {
+		text += in.Text() + "\n"
+	}
+	return text
 }
 
 func TestClock(t *testing.T) {

@@ -234,6 +234,9 @@ func (s *sites) merge() {
 		if p.As.Here() && len(s.places) == 1 {
 			continue
 		}
+		if s.Policy == target.Contest { // the organisers reboot them at the end
+			p.As.Reboot = target.RebootAsk
+		}
 		f.Hosts = append(f.Hosts, p.As)
 	}
 	order := append([]*placed{s.home}, slices.DeleteFunc(slices.Clone(s.places), func(p *placed) bool { return p == s.home })...)

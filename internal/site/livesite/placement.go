@@ -27,8 +27,8 @@ type placement struct {
 	services map[string]*running
 }
 
-// overlaid is a file with the placement of a work folder laid over it.
-func overlaid(f *target.File, dir string) (*target.File, error) {
+// Placed is a file with the placement of a work folder laid over it.
+func Placed(f *target.File, dir string) (*target.File, error) {
 	text, err := os.ReadFile(filepath.Join(dir, placementName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
@@ -111,7 +111,7 @@ func (s *Subject) aroundUnit(ctx context.Context, on, unit string, do func() (ac
 // processes, logs and connections. What cannot be reached is told, and is down for this
 // command: the site may work without it.
 func (s *Subject) placed(ctx context.Context) {
-	file, err := overlaid(s.options.File, s.options.Dir)
+	file, err := Placed(s.options.File, s.options.Dir)
 	if err != nil {
 		s.options.Progress(err.Error())
 		return

@@ -23,14 +23,14 @@ func placedAs(s *Subject) *Subject {
 func TestOverlaid(t *testing.T) {
 	dir := t.TempDir()
 	f := &target.File{Services: []target.Service{{Name: "mariadb", Host: "web", Spare: []string{"app2", "db"}, Listen: "127.0.0.1:3306"}, {Name: "app", Host: "web"}}}
-	if over, err := overlaid(f, dir); err != nil || over != f {
+	if over, err := Placed(f, dir); err != nil || over != f {
 		t.Fatalf("without a placement: %v, %v", over, err)
 	}
 	text := `{"version": 1, "services": {"mariadb": {"host": "db", "address": "10.0.0.13:3306"}}}`
 	if err := os.WriteFile(filepath.Join(dir, placementName), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	over, err := overlaid(f, dir)
+	over, err := Placed(f, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestOverlaid(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, placementName), []byte(`{"version": 9}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := overlaid(f, dir); err == nil {
+	if _, err := Placed(f, dir); err == nil {
 		t.Error("a newer version is read")
 	}
 }

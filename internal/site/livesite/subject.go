@@ -67,7 +67,7 @@ func Open(ctx context.Context, o Options) (_ *Subject, err error) {
 	if o.Progress == nil {
 		o.Progress = func(string) {}
 	}
-	file, err := overlaid(o.File, o.Dir)
+	file, err := Placed(o.File, o.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ type Host struct {
 	Peer       string         `toml:"peer" help:"iikanji for a machine of another architecture: path of a file on this machine; none: nothing is sent, and the machine is read only by its own commands" example:"dist/iikanji-arm64"`
 	Roles      []iikanji.Role `toml:"roles" help:"what may be placed on it; default: everything" words:"web,app,database,cache,queue"`
 	Change     YesNo          `toml:"change" help:"whether iikanji may change it; default: yes" words:"yes,no"`
-	Reboot     Reboot         `toml:"reboot" help:"whether rehearse and finalize may reboot it; default: no" words:"no,ask,yes"`
+	Reboot     Reboot         `toml:"reboot" help:"whether rehearse and finalize may reboot it: ask, with their flag --reboot; yes, also at the end of an unattended search; default: no" words:"no,ask,yes"`
 	LostWait   Duration       `toml:"lost_wait" help:"how long a lost connection is tried again before an operation is given up; default: 60s" example:"60s"`
 }
 

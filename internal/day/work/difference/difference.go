@@ -101,7 +101,12 @@ func Between(in Input) []Edit {
 	for i := range in.Now.Hosts {
 		now := &in.Now.Hosts[i]
 		c := &comparer{in: in, base: none, now: now, last: none}
-		if base, ok := in.Base.Host(now.Name); ok {
+		base, ok := in.Base.Host(now.Name)
+		if !ok && len(in.Base.Hosts) > 0 { // all of it would be an edit
+			edits = append(edits, Edit{Host: now.Name, Kind: Exchanged, Place: "the machine", Names: []string{"seen for the first time"}, ByHand: true})
+			continue
+		}
+		if ok {
 			c.base = base
 		}
 		if in.Last != nil {

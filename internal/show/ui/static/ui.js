@@ -7,7 +7,7 @@ function live() {
   const part = document.getElementById("live");
   if (!part || !window.EventSource) return;
   const state = document.getElementById("live-state");
-  const source = new EventSource("/events");
+  const source = new EventSource(part.dataset.events || "/events");
   source.addEventListener("live", (event) => {
     const open = new Set([...part.querySelectorAll("details[open]")].map((d) => d.id));
     part.innerHTML = event.data;

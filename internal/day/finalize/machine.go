@@ -18,38 +18,34 @@ import (
 	"github.com/iikanji/iikanji/internal/site/boot"
 )
 
-// Local is the machine on which the command runs.
-type Local struct {
-	Units   *Units // of the services that systemd starts
+// A Machine is one machine with the site's services on it.
+type Machine struct {
+	Label   string // for people; "" on a site with one machine
 	Asker   *boot.Asker
 	Site    *change.Site
 	Acts    *change.Executor
 	History *history.History
 	// Refresh builds and restarts a service of the site.
 	Refresh func(ctx context.Context, service string) error
-	// Sensors are the changes of sensors in force.
+	// Sensors are the changes of sensors in force, and Tidy removes what nobody needs of the
+	// work folder and the history: both once for a site, nil for further machines.
 	Sensors func() ([]iikanji.ChangeID, error)
-	// Tidy removes what nobody needs of the work folder and the history.
-	Tidy func(check bool) (says []string, err error)
+	Tidy    func(check bool) (says []string, err error)
 }
 
-var _ Host = (*Local)(nil)
+var _ Host = (*Machine)(nil)
 
 // Name implements Host.
-func (l *Local) Name() string { return "" }
+func (l *Machine) Name() string { return l.Label }
 
-// Up implements Host.
-func (l *Local) Up(ctx context.Context) ([]string, error) {
-	if l.Units == nil {
-		return nil, nil
-	}
-	return l.Units.Up(ctx)
-}
+// on is the machine's name in the site.
+func (l *Machine) on() string { return l.Asker.Host.Name() }
 
 // logs are the remedies that turn logs off, for each service of an engine.
-func (l *Local) logs() (out []iikanji.Remedy) {
+func (l *Machine) logs() (out []iikanji.Remedy) {
 	for _, s := range l.Asker.Target.Services {
 		switch {
+		case s.Host != l.on():
 		case s.Engine == iikanji.EngineNginx && s.Role == iikanji.RoleWeb:
 			out = append(out, iikanji.Remedy{Kind: "nginxconf", Target: s.Name, Says: "turn the access log off", Args: map[string]string{"act": "access log", "log": "off"}})
 		case s.Engine.MySQLFamily():
@@ -60,10 +56,12 @@ func (l *Local) logs() (out []iikanji.Remedy) {
 }
 
 // LogsOff implements Host. Logs stay on where the policy keeps the promise of observability.
-func (l *Local) LogsOff(ctx context.Context, check bool) (says []string, err error) {
-	sensors, err := l.Sensors()
-	if err != nil {
-		return nil, err
+func (l *Machine) LogsOff(ctx context.Context, check bool) (says []string, err error) {
+	var sensors []iikanji.ChangeID
+	if l.Sensors != nil {
+		if sensors, err = l.Sensors(); err != nil {
+			return nil, err
+		}
 	}
 	for _, id := range slices.Backward(sensors) {
 		if says = append(says, fmt.Sprintf("sensor of change %d", id)); check {
@@ -93,7 +91,7 @@ func (l *Local) LogsOff(ctx context.Context, check bool) (says []string, err err
 }
 
 // make plans a remedy, and applies and keeps its change. With check it only plans.
-func (l *Local) make(ctx context.Context, r iikanji.Remedy, check bool) (says string, err error) {
+func (l *Machine) make(ctx context.Context, r iikanji.Remedy, check bool) (says string, err error) {
 	c, err := change.Plan(ctx, l.Site, r)
 	if err != nil {
 		return "", err
@@ -105,7 +103,7 @@ func (l *Local) make(ctx context.Context, r iikanji.Remedy, check bool) (says st
 }
 
 // apply records, applies and keeps a change.
-func (l *Local) apply(ctx context.Context, c *iikanji.Change) (says string, err error) {
+func (l *Machine) apply(ctx context.Context, c *iikanji.Change) (says string, err error) {
 	if err := l.History.AddChange(c, change.Diff(c)); err != nil {
 		return "", err
 	}
@@ -116,7 +114,7 @@ func (l *Local) apply(ctx context.Context, c *iikanji.Change) (says string, err 
 }
 
 // Losses implements Host.
-func (l *Local) Losses(ctx context.Context) ([]iikanji.Finding, error) {
+func (l *Machine) Losses(ctx context.Context) ([]iikanji.Finding, error) {
 	b, err := l.Asker.Read(ctx)
 	if err != nil {
 		return nil, err
@@ -127,17 +125,20 @@ func (l *Local) Losses(ctx context.Context) ([]iikanji.Finding, error) {
 	}
 	for _, part := range b.Unread { // a part that nobody has read is no clean part
 		found = append(found, iikanji.Finding{Code: "BOOT", Where: "host", Claim: "not read: " + part,
-			Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "run the command as root")}})
+			Remedies: []iikanji.Remedy{iikanji.ByPerson("host", "give the command root there")}})
 	}
 	return found, nil
 }
 
 // Mend implements Host.
-func (l *Local) Mend(ctx context.Context, f iikanji.Finding) (says string, err error) {
+func (l *Machine) Mend(ctx context.Context, f iikanji.Finding) (says string, err error) {
 	var errs []error
 	for _, r := range f.Remedies {
 		if r.ForPerson() {
 			continue
+		}
+		if _, ours := l.Asker.Target.Service(r.Target); !ours && r.Kind == "unit" && l.on() != "" {
+			r.Target = "host:" + l.on() // a unit of another machine that is no service of the site
 		}
 		says, err := l.make(ctx, r, false)
 		if err == nil || ctx.Err() != nil {
@@ -149,7 +150,7 @@ func (l *Local) Mend(ctx context.Context, f iikanji.Finding) (says string, err e
 	case "BOOT108":
 		return l.keepKernel(ctx, f)
 	case "BOOT111":
-		return "built and restarted", l.Refresh(ctx, f.Where)
+		return "built and restarted", l.Refresh(ctx, l.where(f))
 	case "BOOT112":
 		return l.load(ctx, f)
 	}
@@ -160,9 +161,12 @@ func (l *Local) Mend(ctx context.Context, f iikanji.Finding) (says string, err e
 	return "", person
 }
 
+// where is the place of a finding without the machine's name, which the rules put behind it.
+func (l *Machine) where(f iikanji.Finding) string { return strings.TrimSuffix(f.Where, " on "+l.on()) }
+
 // load has systemd load the files of units, and restarts the service of the finding with
 // them.
-func (l *Local) load(ctx context.Context, f iikanji.Finding) (string, error) {
+func (l *Machine) load(ctx context.Context, f iikanji.Finding) (string, error) {
 	res, err := l.Asker.Host.Exec(ctx, host.Command{Path: "systemctl", Args: []string{"daemon-reload"}, Env: []string{"PATH=/usr/bin:/bin"}})
 	if err != nil {
 		return "", err
@@ -170,26 +174,26 @@ func (l *Local) load(ctx context.Context, f iikanji.Finding) (string, error) {
 	if res.Status != 0 {
 		return "", fmt.Errorf("systemctl daemon-reload: %s", res.Output)
 	}
-	if _, ours := l.Asker.Target.Service(f.Where); !ours {
+	if _, ours := l.Asker.Target.Service(l.where(f)); !ours {
 		return "loaded", nil
 	}
-	return "loaded, and the service restarted with it", l.Refresh(ctx, f.Where)
+	return "loaded, and the service restarted with it", l.Refresh(ctx, l.where(f))
 }
 
 // kernelFile keeps variables of the kernel over a boot (sysctl.d(5)).
 const kernelFile = "/etc/sysctl.d/90-iikanji.conf"
 
 // keepKernel writes a variable that has its value now into a file.
-func (l *Local) keepKernel(ctx context.Context, f iikanji.Finding) (string, error) {
+func (l *Machine) keepKernel(ctx context.Context, f iikanji.Finding) (string, error) {
 	person := &ErrPerson{f.Remedies[len(f.Remedies)-1].Says}
 	name, value := "", ""
 	for n, v := range f.Remedies[len(f.Remedies)-1].Args {
 		name, value = n, v
 	}
-	if name == "" || !slices.Contains(l.Site.RootsOn(""), filepath.Dir(kernelFile)) {
+	if name == "" || !slices.Contains(l.Site.RootsOn(l.on()), filepath.Dir(kernelFile)) {
 		return "", person
 	}
-	old, err := l.Site.ReadOld("", kernelFile)
+	old, err := l.Site.ReadOld(l.on(), kernelFile)
 	if err != nil {
 		return "", err
 	}
@@ -201,8 +205,8 @@ func (l *Local) keepKernel(ctx context.Context, f iikanji.Finding) (string, erro
 	if strings.Contains(text, line) {
 		return "", person // a later file sets it again
 	}
-	c := &iikanji.Change{Kind: "finalize", Target: "host", Says: "keep " + name + " = " + value, Risk: iikanji.RiskNone}
-	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Path: kernelFile, Old: old, New: []byte(text + line)})
+	c := &iikanji.Change{Kind: "finalize", Target: strings.TrimSuffix("host:"+l.on(), ":"), Says: "keep " + name + " = " + value, Risk: iikanji.RiskNone}
+	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: l.on(), Path: kernelFile, Old: old, New: []byte(text + line)})
 	return l.apply(ctx, c)
 }
 
@@ -211,13 +215,18 @@ const bigLog = 100 << 20
 
 // LeftBehind implements Host. Logs of the site are the user's: their size is told, and they
 // stay.
-func (l *Local) LeftBehind(_ context.Context, check bool) (says []string, err error) {
-	if says, err = l.Tidy(check); err != nil {
-		return nil, err
+func (l *Machine) LeftBehind(_ context.Context, check bool) (says []string, err error) {
+	if l.Tidy != nil {
+		if says, err = l.Tidy(check); err != nil {
+			return nil, err
+		}
 	}
 	total := int64(0)
 	for _, s := range l.Asker.Target.Services {
 		for _, log := range s.Logs {
+			if s.Host != l.on() {
+				continue
+			}
 			if info, err := l.Asker.Host.Stat(log.Path); err == nil && info.Size() > bigLog {
 				total += info.Size()
 			} else if err != nil && !errors.Is(err, os.ErrNotExist) && !errors.Is(err, os.ErrPermission) {
@@ -226,7 +235,7 @@ func (l *Local) LeftBehind(_ context.Context, check bool) (says []string, err er
 		}
 	}
 	if total > 0 {
-		says = append(says, fmt.Sprintf("%.1f GiB of logs stay", float64(total)/(1<<30)))
+		says = append(says, fmt.Sprintf("%.1f GiB of logs%s stay", float64(total)/(1<<30), on(l)))
 	}
 	return says, nil
 }
