@@ -374,7 +374,8 @@ func (p *Plan) restart(ctx context.Context, o Order, s *Step, res *Result) error
 
 func (p *Plan) reboot(ctx context.Context, k int, s *Step, res *Result) error {
 	says, down, err := p.Site.Reboot(ctx, k, res.Steps)
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && !down { // else systemd ends this process, too
+
 		return context.Cause(ctx)
 	}
 	if lostHost(err) != nil {
