@@ -159,6 +159,7 @@ type benchRun struct {
 	hold     *turn.Hold // nil before the history is open
 	work     *benchWork // nil for an arena
 	patient  bool       // it cannot go on without the score of each run
+	unlogged bool       // the access log is off, so that no load is seen in it
 	before   func()     // called before each run of a search; nil for nothing
 }
 

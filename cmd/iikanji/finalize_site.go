@@ -218,6 +218,7 @@ func (f *finalSite) run() (*benchRun, error) {
 	r, err := c.prepare(f.e, f.target)
 	if err == nil {
 		r.patient = true // READY is said of a score
+		r.unlogged = !f.cmd.rehearse && slices.Contains(f.file.Target().Policy.Allow, iikanji.Observability)
 	}
 	return r, err
 }

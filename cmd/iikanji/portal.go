@@ -24,7 +24,11 @@ func (t *namedTarget) byPortal() bool {
 func (r *benchRun) portalOf(s *livesite.Subject, h *history.History) field.Loader {
 	f := s.File()
 	who := r.e.who(context.Background(), r.target)
-	return &portalbench.Portal{Site: f.Site, URL: s.URL(), Bench: f.Bench, Host: s.Front(), AccessLog: s.AccessLog, Prepare: s.Prepare(),
+	log := s.AccessLog
+	if r.unlogged {
+		log = nil
+	}
+	return &portalbench.Portal{Site: f.Site, URL: s.URL(), Bench: f.Bench, Host: s.Front(), AccessLog: log, Prepare: s.Prepare(),
 		Budget: func() (portalbench.Budget, error) { return r.budget(h) },
 		Now:    r.e.Now, In: r.e.Stdin, Ask: r.e.Stderr, Who: who, Patient: r.patient,
 		Keep: h.SaveRun,
