@@ -175,9 +175,7 @@ func (f flow) given(lit *ast.FuncLit, s site) flow {
 			i++
 		}
 	}
-	for _, arg := range f.args {
-		out.args = append(out.args, arg) // of variables around the literal
-	}
+	out.args = append(out.args, f.args...) // of variables around the literal
 	return out
 }
 
