@@ -198,16 +198,6 @@ func (m Machines) labels() (all []string) {
 	return all
 }
 
-// of is the host with a name for people.
-func (m Machines) of(label string) *Units {
-	for _, u := range m {
-		if u.Label == label {
-			return u
-		}
-	}
-	return nil
-}
-
 // with are the hosts that a condition holds for.
 func (m Machines) with(is func(u *Units) bool) (some Machines) {
 	for _, u := range m {
