@@ -79,9 +79,11 @@ func (c *reportCmd) dayOf(e *env, t *namedTarget, h *history.History, s *summary
 	}
 	states := statesOf(h, dir)
 	in.Edits = editsOfDay(states)
-	if states != nil { // of a site: those of bench, without those of searches and proofs
+	if states != nil { // of a site: those of bench, without those of searches and proofs if there are any
 		own := slices.DeleteFunc(slices.Clone(in.Runs), func(r *iikanji.Run) bool { return !states.Benched(r) })
-		in.Runs, in.Others = own, len(in.Runs)-len(own)
+		if len(own) > 0 {
+			in.Runs, in.Others = own, len(in.Runs)-len(own)
+		}
 	}
 	return dayreport.Of(in), nil
 }

@@ -375,10 +375,16 @@ func (m *Machine) Close() error {
 // group is the name of the machine's control group.
 func (m *Machine) group() string { return fmt.Sprintf("%s%d-%s", groupPrefix, os.Getpid(), m.Name) }
 
-// removeGroup removes the control groups that the machine has left.
+// removeGroup removes the control groups that the machine has left. A group is busy until
+// the kernel has taken its last process off the CPU.
 func (m *Machine) removeGroup() error {
 	const script = `mount -t cgroup2 cgroup2 "$1" && cd "$1"
-[ ! -d "$2" ] || find "$2" -depth -type d -exec rmdir {} + || exit 1
+n=0
+while [ -d "$2" ] && ! find "$2" -depth -type d -exec rmdir {} + 2>"$1.why"; do
+	n=$((n + 1))
+	[ $n -lt 100 ] || { cat "$1.why" >&2; find "$2" -name cgroup.procs -exec cat {} + | head -20 | while read -r p; do tr '\0' ' ' <"/proc/$p/cmdline" >&2; done; exit 1; }
+	sleep 0.1
+done
 for g in "$3"*; do # of processes that were killed
 	pid=${g#"$3"}
 	[ -d "/proc/${pid%%-*}" ] || find "$g" -depth -type d -exec rmdir {} + 2>/dev/null

@@ -32,13 +32,26 @@ type Record struct {
 	Void   int `json:"void"`
 }
 
-// Count adds a run; void is why it does not count, or "".
+// Count adds a run; void is why it does not count, or "". A run that something outside of
+// the site disturbed is no evidence on the change, and is not counted as void.
 func (r *Record) Count(run *iikanji.Run, void string) {
 	r.Runs++
 	if Failed(run) {
 		r.Failed++
 	}
-	if void != "" {
+	if void != "" && !disturbedFromOutside(run) {
 		r.Void++
 	}
+}
+
+// disturbedFromOutside reports whether other programs or the hypervisor disturbed a run.
+// These come in bursts, so that the runs of one arm may have more of them by chance than a
+// test of independent runs expects.
+func disturbedFromOutside(run *iikanji.Run) bool {
+	e := run.Environment
+	return e != nil && fromOutside(e.Disturbance)
+}
+
+func fromOutside(d iikanji.Disturbance) bool {
+	return d == iikanji.OtherPrograms || d == iikanji.Stolen
 }

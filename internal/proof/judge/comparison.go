@@ -107,7 +107,7 @@ func (p *Pair) Put(candidate bool, run *iikanji.Run, void string) {
 	} else {
 		p.A = run
 	}
-	if p.Void = void; void != "" {
+	if p.Void = void; void != "" && !disturbedFromOutside(run) {
 		p.VoidArm = arm
 	}
 	p.unequal()
