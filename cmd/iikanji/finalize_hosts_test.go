@@ -89,6 +89,7 @@ type spreadSite struct {
 	web, app, db *lab.Machine
 	dir          string
 	boots        [3]atomic.Int32
+	unwatch      func() // ends the watch that boots machines which went down
 }
 
 // newSpreadSite boots the machines and makes the site.
@@ -124,7 +125,8 @@ i=0; until curl -fs http://127.0.0.1:3000/; do systemctl reset-failed app || tru
 func (s *spreadSite) watch(t *testing.T, machines []*lab.Machine) {
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var all sync.WaitGroup
-	t.Cleanup(func() { stop(); all.Wait() })
+	s.unwatch = func() { stop(); all.Wait() }
+	t.Cleanup(s.unwatch)
 	for i, m := range machines {
 		all.Go(func() {
 			for {
@@ -242,6 +244,7 @@ systemctl daemon-reload; systemctl enable -q broken; systemctl start broken || t
 	if text := run(exitChecks, "finalize", s.dir); !strings.Contains(text, "NOT READY: BOOT102 on db") {
 		t.Errorf("with a failing unit: %s", text)
 	}
+	s.unwatch() // otherwise the machine that is ended boots again
 	if err := s.db.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -112,19 +112,21 @@ func (s *State) matters(a *CheckArm) bool {
 }
 
 // Split ends the check of a group, whose halves are checked next. It returns the halves that
-// are groups again.
+// are groups again. The members of a half that was left out before are checked one by one.
 func (c *Checks) Split(arm int) [][]Keep {
 	group := c.Arms[arm].Group
 	c.Arms[arm].Done = true
 	half := len(group) / 2
 	var groups [][]Keep
 	for _, part := range [][]Keep{group[:half], group[half:]} {
-		if len(part) > 1 {
+		if len(part) > 1 && !c.had(part) {
 			groups = append(groups, part)
 			continue
 		}
-		if i := c.Arm(part[0]); i >= 0 {
-			c.Arms[i].In = false
+		for _, k := range part {
+			if i := c.Arm(k); i >= 0 {
+				c.Arms[i].In = false
+			}
 		}
 	}
 	return groups

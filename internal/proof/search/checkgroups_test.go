@@ -92,3 +92,23 @@ func TestFirstGroups(t *testing.T) {
 		}
 	}
 }
+
+// TestSplitKnownHalf: a half of a group that was left out before is not left out again: its
+// members are checked one by one, so that a search without a limit of time ends.
+func TestSplitKnownHalf(t *testing.T) {
+	s := checking(4, 40)
+	keeps := make([]Keep, 4)
+	for i := range keeps {
+		keeps[i] = s.Checks.Arms[i].Keep
+	}
+	s.Checks.AddGroup(keeps[:2])
+	s.Checks.AddGroup(keeps)
+	if got := s.Checks.Split(5); len(got) != 1 || got[0][0].Part != 3 {
+		t.Fatalf("the halves that are groups again: %v", got)
+	}
+	for i, in := range []bool{false, false, true, true} {
+		if s.Checks.Arms[i].In != in {
+			t.Errorf("change %d is checked within a group: %v, want %v", i+1, s.Checks.Arms[i].In, in)
+		}
+	}
+}
