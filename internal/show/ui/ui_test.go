@@ -211,7 +211,7 @@ func TestEveryLink(t *testing.T) {
 }
 
 // searchRun is a run of a search: it has seconds instead of samples.
-const searchRun = 3
+const searchRun = 2
 
 // searchSeconds are ten seconds of a run, one of whose services has a hostile name.
 func searchSeconds() (*bench.Seconds, []hoststat.Sample) {
@@ -230,18 +230,18 @@ func searchSeconds() (*bench.Seconds, []hoststat.Sample) {
 // an observed run, with the file behind the charts.
 func TestSearchSeconds(t *testing.T) {
 	s := hostileSite(t)
-	for _, path := range []string{"/runs/3", "/runs/9?vs=3"} {
+	for _, path := range []string{"/runs/2", "/runs/9?vs=2"} {
 		_, body, _ := s.get(t, path)
 		for _, want := range []string{"Answers and errors per second", "Latency: median", "CPU by service", "データベース, second "} {
 			if !strings.Contains(body, want) {
 				t.Errorf("%s lacks %q", path, want)
 			}
 		}
-		if strings.Contains(body, "/runs/3/requests") {
+		if strings.Contains(body, "/runs/2/requests") {
 			t.Errorf("%s leads to requests that were not kept", path)
 		}
 	}
-	_, file, _ := s.get(t, "/runs/3?tsv=seconds")
+	_, file, _ := s.get(t, "/runs/2?tsv=seconds")
 	lines := strings.Split(file, "\n")
 	if len(lines) != 12 || !strings.Contains(lines[0], "CPU of データベース, cores") || !strings.HasPrefix(lines[2], "2\t1001\t1\t2.00ms\t6.00ms\t10.0ms\t-\t1.50\t0.75\t0.25") {
 		t.Errorf("the file of the seconds: %q", file)
@@ -276,8 +276,8 @@ func TestRequestTimeline(t *testing.T) {
 // pages.
 func TestNotFound(t *testing.T) {
 	s := hostileSite(t)
-	for _, path := range []string{"/runs/9999", "/runs/x", "/runs/-1", "/runs/09", "/runs/9?vs=9", "/runs/9?vs=x", "/runs/9?vs=9999", "/runs/9/requests/99999", "/runs/3/requests", "/runs/9?tsv=nothing",
-		"/changes/99", "/findings?run=3", "/endpoints?run=x", "/traces/nothing", "/static/ui.css", "/static/..%2fserver.go", "/static/%2e%2e/server.go", "/runs/..%2f..%2fetc%2fpasswd", "/nothing"} {
+	for _, path := range []string{"/runs/9999", "/runs/x", "/runs/-1", "/runs/09", "/runs/9?vs=9", "/runs/9?vs=x", "/runs/9?vs=9999", "/runs/9/requests/99999", "/runs/2/requests", "/runs/9?tsv=nothing",
+		"/changes/99", "/findings?run=2", "/endpoints?run=x", "/traces/nothing", "/static/ui.css", "/static/..%2fserver.go", "/static/%2e%2e/server.go", "/runs/..%2f..%2fetc%2fpasswd", "/nothing"} {
 		status, body, _ := s.get(t, path)
 		if status != http.StatusNotFound && status != http.StatusBadRequest {
 			t.Errorf("%s: status %d: %.100s", path, status, body)
