@@ -78,9 +78,13 @@ type Repeat struct {
 	SameTime time.Duration `json:"same_ns"`
 }
 
+// ProcessList is the format of a profile that was estimated from readings of a database's
+// list of running statements: Intake.Lines are the readings.
+const ProcessList = "process list"
+
 // An Intake counts how much of a log a reader read and parsed.
 type Intake struct {
-	Format string    `json:"format"`
+	Format string    `json:"format"` // of a log, or ProcessList
 	Files  []string  `json:"files,omitempty"`
 	Lines  int64     `json:"lines"` // or events, if an event spans several lines
 	Bytes  Bytes     `json:"bytes"`

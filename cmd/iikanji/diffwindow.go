@@ -113,7 +113,10 @@ func (c *diffCmd) writeWindows(e *env, sides [2]*window.Window, d *window.Compar
 
 func changeRow(x window.Change) []string {
 	ratio, interval, sure := "new", "-", "no"
-	if x.After == 0 {
+	switch {
+	case x.Quantity == window.StatementTime: // estimated: a short statement may not be seen
+		ratio = "not seen"
+	case x.After == 0:
 		ratio = "gone"
 	}
 	if x.Ratio > 0 {

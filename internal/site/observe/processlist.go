@@ -185,7 +185,7 @@ func (w *listWatch) profile() *iikanji.Profile {
 	}
 	p := &iikanji.Profile{Version: iikanji.ProfileVersion, Source: iikanji.Slow, Target: w.service, First: w.began, Last: w.began.Add(w.took),
 		Notes: []string{fmt.Sprintf("estimated from %d readings of the process list: times, counts and rows are estimates, and statements that are much shorter than their share of the time are rare in it", w.readings)}}
-	p.Intake = iikanji.Intake{Format: "process list", Lines: int64(w.readings), Bad: int64(w.failed), First: p.First, Last: p.Last}
+	p.Intake = iikanji.Intake{Format: iikanji.ProcessList, Lines: int64(w.readings), Bad: int64(w.failed), First: p.First, Last: p.Last}
 	every := w.took / time.Duration(w.readings)
 	total := time.Duration(w.seen) * every
 	for key, s := range w.rows {

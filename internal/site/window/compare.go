@@ -114,11 +114,13 @@ type side struct {
 	first    int64
 	blocks   int
 	routes   map[string]iikanji.Row
-	queries  map[string]iikanji.Row // by digest
+	queries  map[string]iikanji.Row   // by digest
+	every    map[string]time.Duration // by digest: between the readings that a row was estimated from
+	longest  time.Duration            // of every, also of profiles without a row
 }
 
 func newSide(w *Window) *side {
-	s := &side{Window: w, bySecond: map[int64]float64{}, routes: map[string]iikanji.Row{}, queries: map[string]iikanji.Row{}}
+	s := &side{Window: w, bySecond: map[int64]float64{}, routes: map[string]iikanji.Row{}, queries: map[string]iikanji.Row{}, every: map[string]time.Duration{}}
 	for _, p := range w.Access {
 		for _, r := range p.Rows {
 			s.requests += r.Count
@@ -132,9 +134,10 @@ func newSide(w *Window) *side {
 		}
 	}
 	for _, p := range w.Slow {
+		s.longest = max(s.longest, readEvery(&p))
 		for _, r := range p.Rows {
 			if r.Query != nil {
-				s.queries[r.Query.Digest] = r
+				s.queries[r.Query.Digest], s.every[r.Query.Digest] = r, readEvery(&p)
 			}
 		}
 	}
@@ -223,6 +226,10 @@ func (c *comparer) statements() {
 		var per [2]float64
 		for i, s := range c.sides {
 			per[i] = rows[i].Total.Seconds() / float64(s.requests)
+		}
+		if every := c.readEvery(digest); every != [2]time.Duration{} {
+			c.estimated(where, rows, per, every)
+			continue
 		}
 		c.perRequest(StatementRate, where, rows)
 		if rows[0].Count == 0 || rows[1].Count == 0 {

@@ -121,6 +121,68 @@ func TestCompareNew(t *testing.T) {
 	}
 }
 
+// listed is a window whose statements were estimated from readings of the process list,
+// one every 50 ms.
+func listed(w *Window, each time.Duration) *Window {
+	p := &w.Slow[0]
+	p.First, p.Last = w.Began, w.Began.Add(w.Took)
+	p.Intake = iikanji.Intake{Format: iikanji.ProcessList, Lines: int64(w.Took / (50 * time.Millisecond))}
+	r := &p.Rows[0]
+	sightings := int64(r.Total / (50 * time.Millisecond))
+	r.Total = time.Duration(sightings) * 50 * time.Millisecond
+	r.Count, r.Mean, r.Stddev, r.PerSecond = int64(r.Total/each), each, 0, nil
+	if sightings == 0 {
+		p.Rows = nil
+	}
+	return w
+}
+
+// TestCompareEstimated: what was estimated from readings is compared by its time only, as
+// surely as its sightings allow; a statement that no reading saw is not one that was not
+// executed.
+func TestCompareEstimated(t *testing.T) {
+	compare := func(a, b *Window) (rate bool, at *Change) {
+		t.Helper()
+		c, err := Compare(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, x := range c.Changes {
+			rate = rate || x.Quantity == StatementRate
+			if x.Quantity == StatementTime {
+				at = &x
+			}
+		}
+		return rate, at
+	}
+	slow := func(seed uint64) *Window { return made(seed, 20, 40, 2, 8*time.Millisecond) }
+	brief := func(seed uint64) *Window { return made(seed, 20, 40, 2, 20*time.Microsecond) }
+	rate, x := compare(listed(slow(1), 8*time.Millisecond), listed(brief(2), 20*time.Microsecond))
+	if rate || x == nil || !x.Sure || x.Ratio != 0 || x.After != 0 {
+		t.Errorf("executions compared: %v; the time: %+v", rate, x)
+	}
+	if rate, x = compare(listed(slow(1), 8*time.Millisecond), brief(2)); rate || x == nil || !x.Sure || x.Ratio > 0.1 {
+		t.Errorf("a log after the process list: executions compared: %v; the time: %+v", rate, x)
+	}
+	if rate, x = compare(listed(brief(1), 20*time.Microsecond), slow(2)); rate || x == nil || !x.Sure || x.Before != 0 {
+		t.Errorf("a log after a process list without the statement: executions compared: %v; the time: %+v", rate, x)
+	}
+	sure := 0
+	for seed := range uint64(60) {
+		// The mean of a few elapsed times is a poor one: here it is doubled and halved.
+		_, x := compare(listed(slow(2*seed), 16*time.Millisecond), listed(slow(2*seed+1), 4*time.Millisecond))
+		if x == nil {
+			t.Fatal("the time is not compared")
+		}
+		if x.Sure {
+			sure++
+		}
+	}
+	if sure > 3 {
+		t.Errorf("%d of 60 statements that did not change are called changed", sure)
+	}
+}
+
 // TestFacts: no secret and no literal is in facts, and facts of unknown topics
 // left out.
 func TestFacts(t *testing.T) {
