@@ -136,9 +136,8 @@ type adviser struct {
 }
 
 func (a *adviser) read(w Workload) {
-	a.real = Available{}
+	a.real = a.s.existing()
 	for _, t := range a.s.Tables {
-		a.real[t] = t.Existing()
 		a.writes[t] += w.Writes[t.FullName()]
 	}
 	for _, q := range w.Queries {

@@ -296,10 +296,8 @@ func (c *candidates) keep(t *Table, ix catalog.Index) {
 		return
 	}
 	c.seen[key] = true
-	for _, have := range t.Indexes {
-		if !have.Hidden && have.Kind == ix.Kind && spell(have) == spell(ix) {
-			return
-		}
+	if t.has(ix) {
+		return
 	}
 	c.out = append(c.out, newIndex(t, ix, true))
 }

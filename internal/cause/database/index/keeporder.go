@@ -1,6 +1,7 @@
 package index
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/iikanji/iikanji/internal/lang/catalog"
@@ -23,11 +24,11 @@ const (
 // the index by which the served statements cost least, of equal ones the shortest; false if
 // none saves the share that an index must.
 func (s *Schema) Narrower(p Proposal, reorders func(catalog.Index) bool) (Proposal, bool) {
-	t := s.tableOf(p.Table)
+	t := s.find(p.Table.Schema, p.Table.Name, "")
 	if t == nil || p.Index.Kind != "btree" || len(p.Serves) == 0 {
 		return Proposal{}, false
 	}
-	served := s.reparse(p)
+	served, have := s.reparse(p), s.existing()
 	before := 0.0
 	for _, st := range served {
 		before += st.CostBefore * st.Query.Reads()
@@ -36,10 +37,10 @@ func (s *Schema) Narrower(p Proposal, reorders func(catalog.Index) bool) (Propos
 	least := before * (1 - worthIndex)
 	for _, parts := range sequences(p.Index.Parts[:min(len(p.Index.Parts), mostOrdered)], mostShort) {
 		ix := catalog.Index{Kind: p.Index.Kind, Parts: parts}
-		if exists(t, ix) || reorders(ix) {
+		if t.has(ix) || reorders(ix) {
 			continue
 		}
-		try, cost := s.tryIndex(t, ix, served)
+		try, cost := s.tryIndex(have, t, ix, served)
 		if cost < least {
 			least, best = cost, Proposal{Table: p.Table, Index: ix, Serves: try}
 		}
@@ -74,15 +75,12 @@ func (s *Schema) reparse(p Proposal) []reparsed {
 	return out
 }
 
-// tryIndex plans statements with one more index. Statements that do not use it are not
-// among the served ones and cost what they did.
-func (s *Schema) tryIndex(t *Table, ix catalog.Index, served []reparsed) (with []Served, cost float64) {
-	av := Available{}
-	for _, of := range s.Tables {
-		av[of] = of.Existing()
-	}
+// tryIndex plans statements with one more index beside those that are there. Statements that
+// do not use it are not among the served ones and cost what they did.
+func (s *Schema) tryIndex(have Available, t *Table, ix catalog.Index, served []reparsed) (with []Served, cost float64) {
 	x := newIndex(t, ix, true)
-	av[t] = append(av[t], x)
+	av := maps.Clone(have)
+	av[t] = append(slices.Clone(have[t]), x)
 	for _, sv := range served {
 		plan := s.AccessPlan(sv.st, av)
 		if !slices.Contains(plan.uses, x) {
@@ -94,22 +92,6 @@ func (s *Schema) tryIndex(t *Table, ix catalog.Index, served []reparsed) (with [
 		with = append(with, sv.Served)
 	}
 	return with, cost
-}
-
-// tableOf is the schema's table of a catalog's.
-func (s *Schema) tableOf(of catalog.Table) *Table {
-	for _, t := range s.Tables {
-		if t.Name == of.Name && t.Schema == of.Schema {
-			return t
-		}
-	}
-	return nil
-}
-
-func exists(t *Table, ix catalog.Index) bool {
-	return slices.ContainsFunc(t.Indexes, func(have catalog.Index) bool {
-		return !have.Hidden && have.Kind == ix.Kind && spell(have) == spell(ix)
-	})
 }
 
 // sequences are the ordered selections of one to n parts, shorter ones first.

@@ -48,6 +48,22 @@ func newIndex(t *Table, ix catalog.Index, imagined bool) *Index {
 	return x
 }
 
+// existing are the indexes of all tables that plans may use.
+func (s *Schema) existing() Available {
+	av := Available{}
+	for _, t := range s.Tables {
+		av[t] = t.Existing()
+	}
+	return av
+}
+
+// has reports whether a table has a visible index of the same parts.
+func (t *Table) has(ix catalog.Index) bool {
+	return slices.ContainsFunc(t.Indexes, func(have catalog.Index) bool {
+		return !have.Hidden && have.Kind == ix.Kind && spell(have) == spell(ix)
+	})
+}
+
 // Existing returns the table's visible indexes whose parts are columns: plans with
 // others cannot be predicted.
 func (t *Table) Existing() []*Index {
