@@ -159,13 +159,16 @@ func (c *contest) site() *change.Site {
 }
 
 // ask requests a path of the app, on web.
-func (c *contest) ask(path string) (string, error) {
-	conn, err := c.hosts["web"].Dial(c.t.Context(), "tcp", "127.0.0.1:8000")
+func (c *contest) ask(path string) (string, error) { return c.get("127.0.0.1:8000", path) }
+
+// get requests a path of a server on web.
+func (c *contest) get(address, path string) (string, error) {
+	conn, err := c.hosts["web"].Dial(c.t.Context(), "tcp", address)
 	if err != nil {
 		return "", err
 	}
 	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.0\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: isu\r\nConnection: close\r\n\r\n"); err != nil {
 		return "", err
 	}
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -1,12 +1,9 @@
 package topology
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,26 +83,7 @@ func (c *contest) spreadSite() *change.Site {
 }
 
 // front requests a path of the site's front.
-func (c *contest) front(path string) (string, error) {
-	conn, err := c.hosts["web"].Dial(c.t.Context(), "tcp", "127.0.0.1:80")
-	if err != nil {
-		return "", err
-	}
-	defer conn.Close()
-	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: isu\r\nConnection: close\r\n\r\n"); err != nil {
-		return "", err
-	}
-	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", resp.Status, b)
-	}
-	return string(b), err
-}
+func (c *contest) front(path string) (string, error) { return c.get("127.0.0.1:80", path) }
 
 // settle waits for the app, which a change may have restarted just now.
 func (c *contest) settle(path string) (got string, err error) {

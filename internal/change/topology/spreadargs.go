@@ -3,11 +3,11 @@ package topology
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // byPath divides requests by their path: some stay on the app's own host. The other way is
@@ -80,12 +80,6 @@ func weightsOf(text string) (map[string]int, error) {
 	return all, nil
 }
 
-var (
-	plainName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	plainValue = regexp.MustCompile(`^[A-Za-z0-9_.,:/@+=-]*$`)
-	secretName = regexp.MustCompile(`(?i)pass|secret|token|key|credential|dsn|_url$`)
-)
-
 // Validate checks the arguments as far as that needs no site.
 func (a *spreadArgs) Validate() error {
 	hosts, err := hostsOf(a.Over)
@@ -104,15 +98,8 @@ func (a *spreadArgs) Validate() error {
 			return fmt.Errorf("weights: %q is not one of the hosts %s", name, a.Over)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Variables)) {
-		switch value := a.Variables[name]; {
-		case !plainName.MatchString(name):
-			return fmt.Errorf("%q is no name of a variable", name)
-		case secretName.MatchString(name):
-			return fmt.Errorf("%s may hold a secret: a unit's settings can be read by every account of the machine", name)
-		case !plainValue.MatchString(value):
-			return fmt.Errorf("the value of %s has other characters than letters, digits and _.,:/@+=-", name)
-		}
+	if err := change.CheckEnvironment(a.Variables); err != nil {
+		return err
 	}
 	if a.Home != "" && a.By != byPath {
 		return errors.New("home is for by=path")

@@ -2,7 +2,6 @@ package topology
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -121,29 +120,10 @@ func (s *spread) homePaths() (out []string) {
 // placedOn is the edit of the file that says on which further hosts the app runs; none without
 // a work folder.
 func (t *task) placedOn(instances []string) ([]change.Edit, error) {
-	path := t.site.Placement
-	if path == "" {
-		return nil, nil
-	}
-	old, err := t.site.ReadOld("", path)
-	if err != nil {
-		return nil, err
-	}
-	p, err := change.ParsePlacement(old)
-	if err != nil {
-		return nil, err
-	}
-	is, there := p.Services[t.svc.Name]
-	if !there {
-		is = change.Placed{Host: t.svc.Host, Address: t.svc.Address}
-	}
-	is.Instances = instances
-	p.Services[t.svc.Name] = is
-	text, err := json.MarshalIndent(p, "", "\t")
-	if err != nil {
-		return nil, fmt.Errorf("writing the placement: %w", err)
-	}
-	return []change.Edit{{Path: path, Old: old, New: append(text, '\n')}}, nil
+	return t.placed(func(is change.Placed) change.Placed {
+		is.Instances = instances
+		return is
+	})
 }
 
 // answerWait bounds the comparison of one answer.

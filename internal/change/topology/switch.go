@@ -102,6 +102,14 @@ func (t *task) dropIns() (edits []change.Edit, err error) {
 // placement is the edit of the file that says where the service runs now; none without a
 // work folder.
 func (t *task) placement() ([]change.Edit, error) {
+	return t.placed(func(change.Placed) change.Placed {
+		return change.Placed{Host: t.toName, Address: net.JoinHostPort(t.address, t.server.port)}
+	})
+}
+
+// placed is the edit of the file of placements that puts the service elsewhere than it is; none
+// without a work folder.
+func (t *task) placed(elsewhere func(is change.Placed) change.Placed) ([]change.Edit, error) {
 	path := t.site.Placement
 	if path == "" {
 		return nil, nil
@@ -114,7 +122,11 @@ func (t *task) placement() ([]change.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.Services[t.svc.Name] = change.Placed{Host: t.toName, Address: net.JoinHostPort(t.address, t.server.port)}
+	is, there := p.Services[t.svc.Name]
+	if !there {
+		is = change.Placed{Host: t.svc.Host, Address: t.svc.Address}
+	}
+	p.Services[t.svc.Name] = elsewhere(is)
 	text, err := json.MarshalIndent(p, "", "\t")
 	if err != nil {
 		return nil, fmt.Errorf("writing the placement: %w", err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/change"
 )
 
 // dropInArgs are the arguments of "dropin", named as systemd's settings are.
@@ -64,13 +66,10 @@ var bounds = []bound{
 }
 
 var (
-	unitName     = regexp.MustCompile(`^[A-Za-z0-9:_.@-]+\.(service|socket|target)$`)
-	runtimeName  = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-	number       = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
-	cpus         = regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`)
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	plainValue   = regexp.MustCompile(`^[A-Za-z0-9_.,:/@+=-]*$`)
-	secretName   = regexp.MustCompile(`(?i)pass|secret|token|key|credential|dsn|_url$`)
+	unitName    = regexp.MustCompile(`^[A-Za-z0-9:_.@-]+\.(service|socket|target)$`)
+	runtimeName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+	number      = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,14})$`)
+	cpus        = regexp.MustCompile(`^[0-9]{1,4}(-[0-9]{1,4})?(,[0-9]{1,4}(-[0-9]{1,4})?)*$`)
 )
 
 func anything(string) error { return nil }
@@ -142,15 +141,8 @@ func (a *dropInArgs) Validate() error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(a.Environment)) {
-		switch value := a.Environment[name]; {
-		case !variableName.MatchString(name):
-			return fmt.Errorf("%q is no name of a variable", name)
-		case secretName.MatchString(name):
-			return fmt.Errorf("%s may hold a secret: a unit's settings can be read by every account of the machine", name)
-		case !plainValue.MatchString(value):
-			return fmt.Errorf("the value of %s has other characters than letters, digits and _.,:/@+=-", name)
-		}
+	if err := change.CheckEnvironment(a.Environment); err != nil {
+		return err
 	}
 	if len(given)+len(a.Environment) == 0 {
 		return fmt.Errorf("nothing to set for %s", a.Unit)
