@@ -99,18 +99,8 @@ func (c *Core) Act(ctx context.Context, who, round string, act contest.Act) erro
 		if err != nil {
 			return err
 		}
-		clock, err := clockOf(tx, r) // one of its own: a kept one is not changed
+		body, err := makeAct(tx, r, act)
 		if err != nil {
-			return err
-		}
-		if err := clock.Apply(act); err != nil {
-			return refused("clock", "%s", err)
-		}
-		body, err := json.Marshal(act)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec("INSERT INTO acts (round, number, body) SELECT ?, COALESCE(MAX(number), 0) + 1, ? FROM acts WHERE round = ?", round, string(body), round); err != nil {
 			return err
 		}
 		if err := changed(tx, r, r.State); err != nil {
@@ -123,6 +113,23 @@ func (c *Core) Act(ctx context.Context, who, round string, act contest.Act) erro
 	})
 	c.Wake()
 	return err
+}
+
+// makeAct makes an act on a round's clock and keeps it. It returns its text.
+func makeAct(tx *store.Tx, r *Round, act contest.Act) ([]byte, error) {
+	clock, err := clockOf(tx, r) // one of its own: a kept one is not changed
+	if err != nil {
+		return nil, err
+	}
+	if err := clock.Apply(act); err != nil {
+		return nil, refused("clock", "%s", err)
+	}
+	body, err := json.Marshal(act)
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.Exec("INSERT INTO acts (round, number, body) SELECT ?, COALESCE(MAX(number), 0) + 1, ? FROM acts WHERE round = ?", r.ID, string(body), r.ID)
+	return body, err
 }
 
 // Begin begins a team's window.

@@ -117,18 +117,8 @@ func (c *Core) Reveal(ctx context.Context, who, round, reason string) error {
 		if r.State != contest.Provisional && r.State != contest.Finished {
 			return refused("state", "the round is %s: publish the provisional results first", r.State)
 		}
-		clock, err := clockOf(tx, r)
+		body, err := makeAct(tx, r, act)
 		if err != nil {
-			return err
-		}
-		if err := clock.Apply(act); err != nil {
-			return refused("clock", "%s", err)
-		}
-		body, err := json.Marshal(act)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.Exec("INSERT INTO acts (round, number, body) SELECT ?, COALESCE(MAX(number), 0) + 1, ? FROM acts WHERE round = ?", round, string(body), round); err != nil {
 			return err
 		}
 		if _, err := tx.Exec("UPDATE rounds SET published = ? WHERE id = ?", act.At, round); err != nil {
