@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -37,18 +36,11 @@ func (e *CacheError) Error() string { return "the cache answered: " + e.Says }
 // ReadCache asks a cache for its counters and settings. It sends only commands that
 // read. network is tcp or unix.
 func ReadCache(ctx context.Context, h host.Host, engine iikanji.Engine, network, address string) (c Cache, err error) {
-	conn, err := h.Dial(ctx, network, address)
+	conn, err := dialToAsk(ctx, h, network, address)
 	if err != nil {
 		return c, fmt.Errorf("connecting to the cache: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		deadline = time.Now().Add(5 * time.Second)
-	}
-	if err := conn.SetDeadline(deadline); err != nil {
-		return c, fmt.Errorf("connecting to the cache: %w", err)
-	}
 	c = Cache{Counters: map[string]float64{}, Settings: map[string]string{}}
 	if engine == iikanji.EngineMemcached {
 		return c, c.memcached(conn)

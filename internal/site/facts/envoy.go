@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -69,18 +68,11 @@ func EnvoyAdmin(config string) string {
 
 // ReadEnvoy asks Envoy's administration for its counters and gauges. It only reads.
 func ReadEnvoy(ctx context.Context, h host.Host, address string) (counters map[string]float64, err error) {
-	conn, err := h.Dial(ctx, "tcp", address)
+	conn, err := dialToAsk(ctx, h, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to Envoy's administration: %w", err)
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		deadline = time.Now().Add(5 * time.Second)
-	}
-	if err := conn.SetDeadline(deadline); err != nil {
-		return nil, fmt.Errorf("connecting to Envoy's administration: %w", err)
-	}
 	if _, err := fmt.Fprintf(conn, "GET /stats?usedonly HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", address); err != nil {
 		return nil, fmt.Errorf("asking Envoy for its counters: %w", err)
 	}
