@@ -136,7 +136,7 @@ var known = map[string]string{
 // fixImports adds the imports that only the edited file needs, and removes those
 // that only the file as it was used. It reports whether it changed anything.
 func fixImports(fset *token.FileSet, old, file *ast.File) (changed bool) {
-	was, is := qualifiers(old), qualifiers(file)
+	was, is := Qualifiers(old), Qualifiers(file)
 	imported := map[string]bool{}
 	for _, s := range file.Imports {
 		imported[ImportName(s)] = true
@@ -167,7 +167,7 @@ func fixImports(fset *token.FileSet, old, file *ast.File) (changed bool) {
 // MissingImports are the paths of the packages that a fragment of code refers to by the
 // names of known packages, and that a file neither imports nor names already.
 func MissingImports(f *ast.File, code []byte) (paths []string) {
-	was := qualifiers(f)
+	was := Qualifiers(f)
 	for name, path := range known {
 		imported := slices.ContainsFunc(f.Imports, func(s *ast.ImportSpec) bool { return strings.Trim(s.Path.Value, "\"`") == path })
 		if !was[name] && !imported && qualifies(code, name) {
@@ -185,11 +185,11 @@ func qualifies(code []byte, name string) bool {
 		return false
 	}
 	x, err := parser.ParseExpr(string(code))
-	return err != nil || qualifiers(x)[name]
+	return err != nil || Qualifiers(x)[name]
 }
 
-// qualifiers are the identifiers X of all selectors X.Name in a piece of source.
-func qualifiers(n ast.Node) map[string]bool {
+// Qualifiers are the identifiers X of all selectors X.Name in a piece of source.
+func Qualifiers(n ast.Node) map[string]bool {
 	out := map[string]bool{}
 	ast.Inspect(n, func(n ast.Node) bool {
 		if s, ok := n.(*ast.SelectorExpr); ok {

@@ -5,6 +5,7 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -327,34 +328,41 @@ func (s *source) receives(b body, call *ast.CallExpr) (into string) {
 
 // packageKeys lists keys that are made where package variables get their values.
 func (s *source) packageKeys() (out []Tie) {
-	for _, p := range s.all {
-		for _, f := range p.Syntax {
-			for _, d := range f.Decls {
-				g, ok := d.(*ast.GenDecl)
-				if !ok || g.Tok != token.VAR {
-					continue
-				}
-				for _, spec := range g.Specs {
-					v, ok := spec.(*ast.ValueSpec)
-					if !ok {
+	for p, v := range s.packageVariables() {
+		ast.Inspect(v, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok {
+				return true
+			}
+			from, name := outside(p, call.Fun)
+			if random(from, name) && secretName.MatchString(v.Names[0].Name) {
+				out = append(out, s.tie(Key, call, v.Names[0].Name, ""))
+			}
+			b := body{pkg: p}
+			out = append(out, s.sessionStore(b, call, from, name)...)
+			return true
+		})
+	}
+	return out
+}
+
+// packageVariables are the declarations of package variables, each with its package.
+func (s *source) packageVariables() iter.Seq2[*packages.Package, *ast.ValueSpec] {
+	return func(yield func(*packages.Package, *ast.ValueSpec) bool) {
+		for _, p := range s.all {
+			for _, f := range p.Syntax {
+				for _, d := range f.Decls {
+					g, ok := d.(*ast.GenDecl)
+					if !ok || g.Tok != token.VAR {
 						continue
 					}
-					ast.Inspect(v, func(n ast.Node) bool {
-						call, ok := n.(*ast.CallExpr)
-						if !ok {
-							return true
+					for _, spec := range g.Specs {
+						if v, ok := spec.(*ast.ValueSpec); ok && !yield(p, v) {
+							return
 						}
-						from, name := outside(p, call.Fun)
-						if random(from, name) && secretName.MatchString(v.Names[0].Name) {
-							out = append(out, s.tie(Key, call, v.Names[0].Name, ""))
-						}
-						b := body{pkg: p}
-						out = append(out, s.sessionStore(b, call, from, name)...)
-						return true
-					})
+					}
 				}
 			}
 		}
 	}
-	return out
 }

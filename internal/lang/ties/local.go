@@ -2,7 +2,6 @@ package ties
 
 import (
 	"go/ast"
-	"go/token"
 	"regexp"
 	"slices"
 	"strings"
@@ -51,25 +50,11 @@ var defaults = regexp.MustCompile(`(?i)default|fallback|listen|bind`)
 
 // localVariables lists package variables with such an address.
 func (s *source) localVariables() (out []Tie) {
-	for _, p := range s.all {
-		for _, f := range p.Syntax {
-			for _, d := range f.Decls {
-				g, ok := d.(*ast.GenDecl)
-				if !ok || g.Tok != token.VAR {
-					continue
-				}
-				for _, spec := range g.Specs {
-					v, ok := spec.(*ast.ValueSpec)
-					if !ok {
-						continue
-					}
-					for i, value := range v.Values {
-						lit, ok := value.(*ast.BasicLit)
-						if ok && localAddress.MatchString(s.text(p, lit)) && !defaults.MatchString(v.Names[min(i, len(v.Names)-1)].Name) {
-							out = append(out, s.tie(Local, lit, s.text(p, lit), ""))
-						}
-					}
-				}
+	for p, v := range s.packageVariables() {
+		for i, value := range v.Values {
+			lit, ok := value.(*ast.BasicLit)
+			if ok && localAddress.MatchString(s.text(p, lit)) && !defaults.MatchString(v.Names[min(i, len(v.Names)-1)].Name) {
+				out = append(out, s.tie(Local, lit, s.text(p, lit), ""))
 			}
 		}
 	}

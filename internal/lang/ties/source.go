@@ -148,15 +148,7 @@ func (i importer) Import(importPath string) (*types.Package, error) {
 // nameImports gives each import the name under which the file uses it: that of a package may
 // differ from the end of its path.
 func nameImports(f *ast.File) {
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok {
-			if id, ok := sel.X.(*ast.Ident); ok {
-				used[id.Name] = true
-			}
-		}
-		return true
-	})
+	used := goapp.Qualifiers(f)
 	for _, spec := range f.Imports {
 		importPath, err := strconv.Unquote(spec.Path.Value)
 		if err != nil || spec.Name != nil {
