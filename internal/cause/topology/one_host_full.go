@@ -23,21 +23,22 @@ var oneHostFull = cause.Declare(cause.PerRun, findOneHostFull,
 		Line:     "a service of the full machine would fit on another one",
 		Remedies: []cause.Way{cause.Plan("topology", "move", iikanji.RoleDatabase), cause.Person}})
 
+// fullOf is the machine whose CPU is the limit; nil without one.
+func fullOf(v *cause.View, all []machine) *machine {
+	i := slices.IndexFunc(all, func(m machine) bool { return m.name == v.Binding.Host })
+	if v.Binding.Resource != "cpu" || i < 0 || all[i].used <= 0 {
+		return nil
+	}
+	return &all[i]
+}
+
 // findOneHostFull reports the service of the machine that is the limit which an idle machine
 // could take with most gain, and besides the one that iikanji can move, if that is another
 // one. The front stays: clients know its address.
 func findOneHostFull(v *cause.View) []iikanji.Finding {
-	if v.Binding.Resource != "cpu" {
-		return nil
-	}
 	all := machines(v)
-	var full *machine
-	for i := range all {
-		if all[i].name == v.Binding.Host {
-			full = &all[i]
-		}
-	}
-	if full == nil || full.used <= 0 {
+	full := fullOf(v, all)
+	if full == nil {
 		return nil
 	}
 	var best, movable *iikanji.Finding

@@ -28,26 +28,23 @@ var sharedState = cause.Declare(cause.PerRun, findSharedState,
 // findSharedState reports apps of the machine that is the limit, while another machine is
 // idle: with the places that keep the app from running twice, or that nothing does.
 func findSharedState(v *cause.View) []iikanji.Finding {
-	if v.Binding.Resource != "cpu" {
-		return nil
-	}
 	all := machines(v)
-	full := slices.IndexFunc(all, func(m machine) bool { return m.name == v.Binding.Host })
-	if full < 0 || all[full].used <= 0 {
+	full := fullOf(v, all)
+	if full == nil {
 		return nil
 	}
 	var out []iikanji.Finding
 	for _, s := range v.Input.Target.WithRole(iikanji.RoleApp) {
-		u, runs := all[full].of[s.Name]
+		u, runs := full.of[s.Name]
 		is, known := fact.TopicTies.Of(v.Input.Facts, s.Name, "")
-		if s.Host != all[full].name || !runs || !known || !is.Known || len(s.Instances) > 0 || u.Share/all[full].used < leastMoved {
+		if s.Host != full.name || !runs || !known || !is.Known || len(s.Instances) > 0 || u.Share/full.used < leastMoved {
 			continue
 		}
 		for _, to := range all {
-			if to.name == all[full].name || 1-to.used < leastIdle || !fits(v, s, to.name) || !mayRun(v, s, to.name) {
+			if to.name == full.name || 1-to.used < leastIdle || !fits(v, s, to.name) || !mayRun(v, s, to.name) {
 				continue
 			}
-			f := spreadFinding(s, u, all[full], to, is)
+			f := spreadFinding(s, u, *full, to, is)
 			out = append(out, f)
 			break
 		}
