@@ -105,23 +105,31 @@ func main() {
 }
 `
 
-func newCachedApp(t *testing.T) cachedApp {
+// siteDatabase is a schema on a server of the test, filled by statements, and its DSN.
+func siteDatabase(t *testing.T, statements ...string) (db *sql.DB, dsn string) {
 	t.Helper()
 	server, err := factstest.Start(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Stop)
-	db, err := server.Open(t.Context(), "site")
-	if err != nil {
+	if db, err = server.Open(t.Context(), "site"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE member (id BIGINT PRIMARY KEY, n INT NOT NULL); INSERT INTO member VALUES (7, 0), (8, 5)"); err != nil {
-		t.Fatal(err)
+	for _, text := range statements {
+		if _, err := db.ExecContext(t.Context(), text); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c := mysql.NewConfig()
 	c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
+	return db, c.FormatDSN()
+}
+
+func newCachedApp(t *testing.T) cachedApp {
+	t.Helper()
+	db, dsn := siteDatabase(t, "CREATE TABLE member (id BIGINT PRIMARY KEY, n INT NOT NULL); INSERT INTO member VALUES (7, 0), (8, 5)")
 	files := map[string]string{"main.go": cachedMain, "fill/main.go": fillMain}
 	for _, name := range []string{"go.mod", "go.sum"} { // of an app whose modules are in the module cache
 		body, err := os.ReadFile(filepath.Join("../../rewrite/testdata/apps/chi", name+".txt"))
@@ -130,7 +138,7 @@ func newCachedApp(t *testing.T) cachedApp {
 		}
 		files[name] = strings.ReplaceAll(string(body), "\tgithub.com/go-chi/chi/v5 v5.5.0\n", "")
 	}
-	return cachedApp{testApp{changetest.NewApp(t, files, "DSN="+c.FormatDSN())}, db}
+	return cachedApp{testApp{changetest.NewApp(t, files, "DSN="+dsn)}, db}
 }
 
 // site is the site with a database besides the app.

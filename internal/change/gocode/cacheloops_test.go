@@ -7,13 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // loopsMain lists rooms with their owner, their newest message and the number of their
@@ -143,30 +140,14 @@ func roomTables() (out []string) {
 // alone; its answers stay.
 func TestCacheLoops(t *testing.T) {
 	tier.Slow(t)
-	server, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	db, err := server.Open(t.Context(), "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	for _, text := range roomTables() {
-		if _, err := db.ExecContext(t.Context(), text); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
+	db, dsn := siteDatabase(t, roomTables()...)
 	sum, err := os.ReadFile(filepath.Join("../../rewrite/testdata/apps/chi", "go.sum.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	files := map[string]string{"main.go": loopsMain, "go.sum": string(sum),
 		"go.mod": "module rooms\n\ngo 1.26.0\n\nrequire github.com/go-sql-driver/mysql v1.10.0\n\nrequire filippo.io/edwards25519 v1.2.0 // indirect\n"}
-	a := cachedApp{testApp{changetest.NewApp(t, files, "DSN="+c.FormatDSN())}, db}
+	a := cachedApp{testApp{changetest.NewApp(t, files, "DSN="+dsn)}, db}
 	ask := func() (string, int) {
 		t.Helper()
 		n := a.selects(t)

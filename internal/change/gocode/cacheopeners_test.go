@@ -8,13 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-sql-driver/mysql"
-
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
 // openersApp are the files of the app that opens its database in every form.
@@ -47,22 +44,8 @@ var openerLine = regexp.MustCompile(`(?m)^(.*): (.*) after (\d+) queries$`)
 // what they gave before.
 func TestCacheOpeners(t *testing.T) {
 	tier.Slow(t)
-	server, err := factstest.Start(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(server.Stop)
-	db, err := server.Open(t.Context(), "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { db.Close() })
-	if _, err := db.ExecContext(t.Context(), "CREATE TABLE member (id BIGINT PRIMARY KEY, n INT NOT NULL); INSERT INTO member VALUES (7, 0); SET GLOBAL max_connections = 400"); err != nil {
-		t.Fatal(err)
-	}
-	c := mysql.NewConfig()
-	c.User, c.Net, c.Addr, c.DBName = "root", "unix", server.Socket, "site"
-	a := cachedApp{testApp{changetest.NewApp(t, openersApp(t, "testdata/openers"), "DSN="+c.FormatDSN())}, db}
+	db, dsn := siteDatabase(t, "CREATE TABLE member (id BIGINT PRIMARY KEY, n INT NOT NULL); INSERT INTO member VALUES (7, 0); SET GLOBAL max_connections = 400")
+	a := cachedApp{testApp{changetest.NewApp(t, openersApp(t, "testdata/openers"), "DSN="+dsn)}, db}
 	ask := func(queries string) map[string]string {
 		t.Helper()
 		got, err := a.Ask()
