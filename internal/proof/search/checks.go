@@ -120,8 +120,7 @@ func (s *State) mayStay(a *CheckArm) bool {
 }
 
 // round are the changes of the next round: those whose checks have begun, then those that are
-// not proven alone, the most doubtful first. nil if there is no time for one. A check that
-// twice the pairs of a trial leave undecided ends: a search without a limit of time ends, too.
+// not proven alone, the most doubtful first. nil if there is no time for one.
 func (s *State) round() []Keep {
 	c := s.Checks
 	if c.Voids >= s.count(MostVoidRounds) {
@@ -130,7 +129,7 @@ func (s *State) round() []Keep {
 	var left []*CheckArm
 	begun := false
 	for i := range c.Arms {
-		if a := &c.Arms[i]; !a.Done && !a.In && a.Rounds-a.pairs() < s.count(MostVoids) && a.pairs() < 2*s.count(MostPairs) {
+		if a := &c.Arms[i]; !a.Done && !a.In && a.Rounds-a.pairs() < s.count(MostVoids) {
 			left, begun = append(left, a), begun || a.Rounds > 0
 		}
 	}
