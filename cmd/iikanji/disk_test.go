@@ -8,7 +8,8 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// TestDisks: a nearly full disk of another machine is told once, with the machine.
+// TestDisks: a nearly full disk of another machine gives one line, which names the machine, also
+// if several of the files are on it.
 func TestDisks(t *testing.T) {
 	const head = "Filesystem 1024-blocks Used Available Capacity Mounted on\n"
 	fake := &host.Fake{Host: "db"}

@@ -156,10 +156,10 @@ systemctl daemon-reload; systemctl enable -q ruby perl; sleep 3; touch /home/app
 	inside(t, s.db, 0, "mariadb -e 'set global innodb_flush_log_at_trx_commit = 0, global max_connections = 200, global slow_query_log = 1'")
 }
 
-// TestFinalizeHosts: causes on three machines are mended from a fourth one, every order of
-// boots is made, READY names what was rebooted, and the team is told of no machine that
-// iikanji itself has rebooted. A cause that no reading shows, one that only a person can mend,
-// and a machine that is lost make it NOT READY, each with its machine.
+// TestFinalizeHosts: finalize runs on a fourth machine, mends causes on three, reboots them in
+// every order and says READY with the reboots. It sends no notice of a lost machine, because
+// iikanji itself rebooted them. It says NOT READY with the machine if an app does not come back,
+// if a unit fails that only a person can mend, and if a machine is down.
 func TestFinalizeHosts(t *testing.T) {
 	tier.Slow(t)
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
@@ -230,7 +230,7 @@ func (s *spreadSite) ready(t *testing.T, res *finalize.Result) {
 
 // notReady plants what cannot be mended, one after the other.
 func (s *spreadSite) notReady(t *testing.T, run func(status int, args ...string) string, titles func() []string) {
-	// The app needs a file that a boot removes; nothing that can be read says so.
+	// The app needs a file that a boot removes. No rule can find that before the reboot.
 	inside(t, s.app, 0, `mkdir -p /etc/systemd/system/app.service.d; touch /run/by-hand; cp -p /home/app/app.py /home/app.before
 printf '[Service]\nRestartPreventExitStatus=3\n' >/etc/systemd/system/app.service.d/zz.conf; systemctl daemon-reload
 { printf 'import os, sys\nos.path.exists("/run/by-hand") or sys.exit(3)\n'; cat /home/app.before; } >/home/app/app.py; systemctl restart app; sleep 3`)

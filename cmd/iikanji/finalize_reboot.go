@@ -109,8 +109,9 @@ const (
 // plainArgument matches what needs no quoting in the file of a unit.
 var plainArgument = regexp.MustCompile(`^[A-Za-z0-9_./:=,@+-]+$`)
 
-// goOn writes a unit that goes on with this command after the boot. Keys that only an agent
-// has are not there then: the command says so in its log, and a person types it.
+// goOn writes a unit that goes on with this command after the boot. A boot ends the ssh agent:
+// if the keys to other machines were in it alone, the command fails, its log says why, and a
+// person has to type it.
 func (f *finalSite) goOn(context.Context) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -171,7 +171,7 @@ func TestFinalize(t *testing.T) {
 		t.Errorf("a change after READY: %s", why)
 	}
 	inside(t, m, 0, "cd /root/site; iikanji finalize --open")
-	down, err := m.Run(t.Context(), "sh", "-c", "cd /root/site; iikanji finalize --reboot --gaps 0s,20s 2>&1 </dev/null")
+	down, err := m.Run(t.Context(), "sh", "-c", "cd ~/site; iikanji finalize --reboot --gaps 0s,20s 2>&1 </dev/null")
 	t.Logf("going down: %v\n%s", err, down.Output) // the shell may end with the machine
 	if err := m.Again(t.Context()); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,8 @@ type lostWatch struct {
 	sending sync.WaitGroup
 }
 
-// watchLost makes the watch of a site; one without receivers tells nobody.
+// watchLost makes the watch that sends notices of the lost machines of a site. Without receivers
+// in its file it sends none.
 func watchLost(ctx context.Context, e *env, t *namedTarget) *lostWatch {
 	w := &lostWatch{e: e, target: t, ctx: ctx}
 	if dir, err := t.defaultDir(); err == nil && len(t.file.Team.Notify) > 0 {

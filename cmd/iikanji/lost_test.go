@@ -37,8 +37,8 @@ func toldTitles(t *testing.T, variable string) (titles func() []string) {
 	}
 }
 
-// TestLostMachines: a team is told once that a machine is lost, also by a later command, and
-// once that it is back; not while iikanji itself reboots it.
+// TestLostMachines: one notice is sent when a machine is lost, however many commands see it, and
+// one when it is back. No notice is sent of a machine that iikanji itself reboots.
 func TestLostMachines(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	t.Setenv("HOME", t.TempDir())

@@ -113,8 +113,9 @@ func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	return remediesOf(hist, iikanji.RunID(c.Of), arena)
 }
 
-// typedRemedy is a remedy of words: a kind of change, its act, and its arguments as
-// NAME=VALUE, of which target names what is changed, else service. nil for other words.
+// typedRemedy is the remedy that words of the command line name: a kind of change, its act, and
+// arguments as NAME=VALUE. The argument target names the target of the change; without it, the
+// argument service does. The result is nil if the first word is no kind of change.
 func typedRemedy(words []string) (*remedyList, error) {
 	if len(words) == 0 {
 		return nil, nil

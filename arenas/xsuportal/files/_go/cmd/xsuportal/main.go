@@ -192,8 +192,8 @@ func logIn(c echo.Context, contestantID string) error {
 	return session.Save(c.Request(), c.Response())
 }
 
-// getCurrentContestant reads the account of the request's session from the database, with a
-// lock of its row if lock is set. It returns nil without an error if nobody is logged in.
+// getCurrentContestant reads the account of the request's session from the database. If lock is
+// true, the SELECT locks the row (FOR UPDATE). Without a login it returns nil and no error.
 func getCurrentContestant(c echo.Context, db sqlx.Queryer, lock bool) (*xsuportal.Contestant, error) {
 	session, err := store.Get(c.Request(), SessionName)
 	if err != nil {
