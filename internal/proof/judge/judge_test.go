@@ -334,6 +334,27 @@ func TestShift(t *testing.T) {
 	}
 }
 
+// TestSmallShift: runs that agree within a thousandth have narrow control limits; a move
+// below what is worth keeping is no shift, and one above it is.
+func TestSmallShift(t *testing.T) {
+	tight := NewJudge(stats.Prior{Var: 1e-6, DF: 20})
+	for _, moved := range []struct {
+		score float64
+		shift bool
+	}{{994, false}, {1006, false}, {970, true}} {
+		c := trialOf(10, 10, 10)
+		for i := range 4 {
+			c.Before = append(c.Before, ran(i+1, 1000+float64(i%2)))
+		}
+		for i := range c.Pairs {
+			c.Pairs[i].A.Score, c.Pairs[i].B.Score = moved.score, 1.1*moved.score
+		}
+		if v := tight.Decide(c); (v.Reason == iikanji.Shifted) != moved.shift {
+			t.Errorf("the incumbent moved from 1000 to %.0f: %v %s", moved.score, v.Reason, v.Why)
+		}
+	}
+}
+
 // TestOrder checks that two pairs are ABBA or BAAB, drawn anew for every two pairs.
 func TestOrder(t *testing.T) {
 	first, same := map[Order]int{}, 0

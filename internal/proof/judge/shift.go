@@ -19,6 +19,10 @@ const ShiftRuns = 4
 //
 // Only runs after those of Before are charted: pairs that were judged against
 // an earlier Before have passed already.
+//
+// A move below LeastWorth is none, however small the noise: it is less than what any
+// trial is to prove, and pairs are interleaved. Runs of a machine with a limit of CPU
+// can agree within 0.1 %, and each step of the score would leave such limits.
 func (j Judge) shifted(c Case, s sifted) string {
 	before := LogScores(c.Before)
 	series := s.a[s.old:]
@@ -27,10 +31,10 @@ func (j Judge) shifted(c Case, s sifted) string {
 	}
 	// One run has half the variance of a difference of two.
 	chart := stats.Chart(before, j.Prior.SD()/math.Sqrt2)
-	if chart.Alarm(series) < 0 {
+	last := series[max(0, len(series)-3):]
+	if chart.Alarm(series) < 0 || math.Abs(stats.Mean(last)-stats.Mean(before)) < LeastWorth {
 		return ""
 	}
-	last := series[max(0, len(series)-3):]
 	return fmt.Sprintf("the incumbent itself has moved by %s since it was calibrated: the environment has shifted, "+
 		"so the last pair does not count; calibrate again", percent(stats.Mean(last)-stats.Mean(before)))
 }
