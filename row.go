@@ -220,6 +220,11 @@ type MachineRow struct {
 	IOWait time.Duration `json:"iowait_ns"`
 	Steal  time.Duration `json:"steal_ns"`
 	Idle   time.Duration `json:"idle_ns"`
+	// The CPU use, in cores, of the half of the samples, one after the other, in which it was
+	// greatest: of the whole machine, and of the services. A benchmarker may prepare and check
+	// for much of the time, which lowers the mean. 0 where it is not known.
+	BusyHalf     float64 `json:"busy_half,omitempty"`
+	ServicesHalf float64 `json:"services_half,omitempty"`
 	// Runnable is the mean number of processes that ran or waited for a core.
 	Runnable float64 `json:"runnable"`
 	// The pressures are the shares of the time in which at least one process

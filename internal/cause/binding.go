@@ -53,7 +53,7 @@ func (in Input) Binding() Binding {
 	if run.Load.Void || run.Load.CPUShare > full {
 		return Binding{Resource: "generator", Who: "generator", Share: run.Load.CPUShare}
 	}
-	if b, ok := cpuBinding(run); ok {
+	if b, ok := in.cpuBinding(run); ok {
 		return b
 	}
 	for _, try := range []func() (Binding, bool){in.lockBinding, in.diskBinding, in.poolBinding} {
@@ -69,10 +69,10 @@ func (in Input) Binding() Binding {
 
 // cpuBinding reports whether the cores of the stack were used up on a machine; of several
 // such machines it returns the fullest.
-func cpuBinding(run *iikanji.Run) (best Binding, found bool) {
+func (in Input) cpuBinding(run *iikanji.Run) (best Binding, found bool) {
 	fullest := 0.0
 	for _, name := range usageHosts(run) {
-		if b, used, ok := cpuOf(run, name); ok && used > fullest {
+		if b, used, ok := cpuOf(run, name, in.machineOf(name)); ok && used > fullest {
 			best, found, fullest = b, true, used
 		}
 	}
@@ -90,10 +90,29 @@ func usageHosts(run *iikanji.Run) []string {
 	return names
 }
 
+// machineOf is what the samples of a machine show, nil where it was not sampled.
+func (in Input) machineOf(host string) *iikanji.MachineRow {
+	if host == "" {
+		host = ThisMachine
+	}
+	for _, p := range in.Profiles {
+		if p.Source != iikanji.Host || p.Target != host || !in.Seen(p) {
+			continue
+		}
+		for _, r := range p.Rows {
+			if r.Host != nil && r.Host.Machine != nil {
+				return r.Host.Machine
+			}
+		}
+	}
+	return nil
+}
+
 // cpuOf reports whether the cores of the stack were used up on one machine. If the stack
 // is pinned there, only its own use counts: how much of the other processes' work ran
-// on its cores is unknown.
-func cpuOf(run *iikanji.Run, host string) (b Binding, share float64, ok bool) {
+// on its cores is unknown. Where the machine was sampled, that of the busier half of the time
+// counts: an outside benchmarker prepares and checks, too, and the site is idle then.
+func cpuOf(run *iikanji.Run, host string, m *iikanji.MachineRow) (b Binding, share float64, ok bool) {
 	all, cores, pinned := float64(run.CoresOf(host)), run.CapacityOf(host), false // shares are of all cores
 	if host == "" {
 		all = float64(max(run.Place.Cores, 1))
@@ -112,6 +131,11 @@ func cpuOf(run *iikanji.Run, host string) (b Binding, share float64, ok bool) {
 		if ours && u.Share > most.Share {
 			most = u
 		}
+	}
+	if m != nil && pinned {
+		used = max(used, m.ServicesHalf)
+	} else if m != nil {
+		used = max(used, m.BusyHalf)
 	}
 	if most.Who == "" || used < full*cores {
 		return Binding{}, 0, false

@@ -90,6 +90,9 @@ func TestSeveralMachines(t *testing.T) {
 		{"one full, the heavy one is an app", func(p *park) { p.use("web", "app", 0.6); p.use("web", "mariadb", 0.05) }, "TOP101 app person app run it on db: its data, the address in the settings of its clients, and an account for their addresses; iikanji does not: app is neither MariaDB nor MySQL"},
 		{"one full, the database beside a heavy app", func(p *park) { p.use("web", "app", 0.5); p.use("web", "mariadb", 0.3) }, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
 		{"one full by its quota", (*park).quotas, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one full for half of the time", (*park).prepared, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one full by its quota for half of the time", func(p *park) { p.quotas(); p.prepared() }, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"the other one full for half of the time", func(p *park) { p.sampled("db", 1.8) }, "-TOP101"},
 		{"both full", func(p *park) { p.use("db", "other", 0.8) }, "-TOP101"},
 		{"nothing is full", func(p *park) { p.use("web", "mariadb", 0.1) }, "-TOP101"},
 		{"only the front is heavy", func(p *park) { p.use("web", "nginx", 0.9); p.use("web", "mariadb", 0.01); p.use("web", "app", 0.01) }, "-TOP101"},
@@ -173,6 +176,35 @@ func (p *park) quotas() {
 	}
 	for i := range p.Run.Hosts {
 		p.Run.Hosts[i].Environment = &iikanji.Environment{Shared: 0.5}
+	}
+}
+
+// prepared has the benchmarker prepare and check for a third of the run, in which the site is
+// idle.
+func (p *park) prepared() {
+	for _, u := range slices.Clone(p.Run.Usage) {
+		if u.Host == "web" && u.Who != "other" {
+			p.use(u.Host, u.Who, u.Share*2/3)
+		}
+	}
+	cores := 1.9
+	if p.host("web").Environment != nil {
+		cores = 0.46
+	}
+	p.sampled("web", cores)
+}
+
+// sampled has a machine use so many cores in the busier half of the run.
+func (p *park) sampled(host string, cores float64) {
+	for _, f := range p.Profiles {
+		if f.Source != iikanji.Host || f.Target != host {
+			continue
+		}
+		for _, r := range f.Rows {
+			if r.Host != nil && r.Host.Machine != nil {
+				r.Host.Machine.BusyHalf, r.Host.Machine.ServicesHalf = cores, cores
+			}
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ type machine struct {
 	name  string // "" for the one that sends the load
 	cores float64
 	used  float64                  // share of its cores, 0..1, by everything on it
+	peak  float64                  // the same of the half of the time in which it was greatest
 	of    map[string]iikanji.Usage // with shares of these cores
 }
 
@@ -52,11 +53,34 @@ func machines(v *cause.View) []machine {
 			m.used += u.Share
 			m.of[u.Who] = u
 		}
+		if m.peak = m.used; m.cores > 0 {
+			m.peak = max(m.peak, busyHalf(v, name, part > 1)/m.cores)
+		}
 		if len(m.of) > 0 && m.cores > 0 {
 			out = append(out, m)
 		}
 	}
 	return out
+}
+
+// busyHalf is the CPU use of a machine, in cores, in the half of the time in which it was
+// greatest, 0 where it was not sampled; under a quota that of the services.
+func busyHalf(v *cause.View, name string, quota bool) float64 {
+	for _, p := range v.Input.Profiles {
+		if p.Source != iikanji.Host || p.Target != called(name) || !v.Input.Seen(p) {
+			continue
+		}
+		for _, r := range p.Rows {
+			switch {
+			case r.Host == nil || r.Host.Machine == nil:
+			case quota:
+				return r.Host.Machine.ServicesHalf
+			default:
+				return r.Host.Machine.BusyHalf
+			}
+		}
+	}
+	return 0
 }
 
 func coresOf(run *iikanji.Run, name string) float64 {

@@ -50,10 +50,10 @@ func findOneHostFull(v *cause.View) []iikanji.Finding {
 			continue
 		}
 		for _, to := range all {
-			if to.name == full.name || 1-to.used < leastIdle || !fits(v, s, to.name) {
+			if to.name == full.name || 1-to.peak < leastIdle || !fits(v, s, to.name) {
 				continue
 			}
-			ratio := moved(share, to.cores*(1-to.used)/full.cores)
+			ratio := moved(share, to.cores*(1-to.peak)/full.cores)
 			f := moveFinding(v, s, u, *full, to, share, ratio)
 			if ratio > most {
 				best, most = &f, ratio
@@ -104,8 +104,8 @@ func moveFinding(v *cause.View, s iikanji.Service, u iikanji.Usage, full, to mac
 		Claim: fmt.Sprintf("%s is full and %s is not: %s is %.0f %% of it, and on %s the site could do up to ×%.1f",
 			called(full.name), called(to.name), v.Input.Called(s.Name), 100*share, called(to.name), ratio),
 		Evidence: []iikanji.Evidence{
-			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.0f cores; %s: %.1f s of CPU", called(full.name), 100*full.used, full.cores, s.Name, seconds)},
-			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.0f cores", called(to.name), 100*to.used, to.cores)}},
+			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.2g cores; %s: %.1f s of CPU", called(full.name), 100*full.peak, full.cores, s.Name, seconds)},
+			{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.2g cores", called(to.name), 100*to.peak, to.cores)}},
 		Gain:     cause.Between(seconds, 0.5, 1),
 		Remedies: []iikanji.Remedy{remedy}}
 	if n, requests := statements(v, s.Name), v.Requests(); n > 0 && requests > 0 {

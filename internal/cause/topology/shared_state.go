@@ -41,7 +41,7 @@ func findSharedState(v *cause.View) []iikanji.Finding {
 			continue
 		}
 		for _, to := range all {
-			if to.name == full.name || 1-to.used < leastIdle || !fits(v, s, to.name) || !mayRun(v, s, to.name) {
+			if to.name == full.name || 1-to.peak < leastIdle || !fits(v, s, to.name) || !mayRun(v, s, to.name) {
 				continue
 			}
 			f := spreadFinding(s, u, *full, to, is)
@@ -61,8 +61,8 @@ func mayRun(v *cause.View, s iikanji.Service, name string) bool {
 func spreadFinding(s iikanji.Service, u iikanji.Usage, full, to machine, is fact.Ties) iikanji.Finding {
 	seconds := (u.User + u.System).Seconds()
 	f := iikanji.Finding{Code: "TOP104", Where: s.Name, Gain: cause.Between(seconds/2, 0.3, 1),
-		Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.0f cores; %s: %.1f s of CPU; %s: %.0f %%",
-			called(full.name), 100*full.used, full.cores, s.Name, seconds, called(to.name), 100*to.used)}}}
+		Evidence: []iikanji.Evidence{{Source: "usage", Text: fmt.Sprintf("%s: %.0f %% of %.2g cores; %s: %.1f s of CPU; %s: %.0f %%",
+			called(full.name), 100*full.peak, full.cores, s.Name, seconds, called(to.name), 100*to.peak)}}}
 	refused := with(is.All, tieRefused)
 	if stop := append(refused, with(is.All, tieByHost)...); len(stop) > 0 {
 		f.Claim = fmt.Sprintf("%s fills %s, and %s keep it from running on %s too", s.Name, called(full.name), cause.Plural(float64(len(stop)), "place"), called(to.name))

@@ -50,7 +50,7 @@ func findUnequalInstances(v *cause.View) []iikanji.Finding {
 		var words, shares []string
 		for _, m := range on {
 			u := m.of[s.Name]
-			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "usage", Text: fmt.Sprintf("%s on %s: %.1f s of CPU; the machine is %.0f %% full, of %.0f cores",
+			f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "usage", Text: fmt.Sprintf("%s on %s: %.1f s of CPU; the machine is %.0f %% full, of %.2g cores",
 				s.Name, called(m.name), (u.User + u.System).Seconds(), 100*m.used, m.cores)})
 			words = append(words, fmt.Sprintf("%s %d", called(m.name), weightOf(m, s.Name)))
 			shares = append(shares, fmt.Sprintf("%s=%d", called(m.name), weightOf(m, s.Name)))

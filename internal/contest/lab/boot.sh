@@ -55,7 +55,9 @@ while [ $n -gt 0 ]; do
 	n=$((n - 1))
 done
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-mount -t tmpfs -o mode=1777 tmpfs /tmp # hides $dir where that is below /tmp
+for d in /tmp /var/tmp; do # hides $dir where that is below
+	mount -t tmpfs -o mode=1777 tmpfs "$d"
+done
 unset LAB_GROUPS LAB_LIMITS LAB_CORES LAB_ADDRESS LAB_MAC
 export container=iikanji-lab PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec /lib/systemd/systemd --system --show-status=0 --log-target=null

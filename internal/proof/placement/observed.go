@@ -99,6 +99,11 @@ func (o *Observed) host(name string) (h Host, l Load) {
 		l.CPU += (used + others) / cores / float64(len(o.Runs))
 	}
 	if m := o.machine(name); m != nil {
+		if cores, whole := o.capacity(name); cores > 0 && cores < whole {
+			l.CPU = max(l.CPU, m.ServicesHalf/cores)
+		} else if whole > 0 {
+			l.CPU = max(l.CPU, m.BusyHalf/whole)
+		}
 		h.Memory = float64(m.MemLeast)
 		if m.MemTotal > 0 {
 			l.Memory = 1 - float64(m.MemLeast)/float64(m.MemTotal)
@@ -106,6 +111,13 @@ func (o *Observed) host(name string) (h Host, l Load) {
 		l.Disk = m.PressureIO
 	}
 	return h, l
+}
+
+// capacity is how many cores the services of a host may use in the latest run, and how many
+// it has.
+func (o *Observed) capacity(name string) (cores, whole float64) {
+	r := o.Runs[len(o.Runs)-1]
+	return r.CapacityOf(name), float64(r.CoresOf(name))
 }
 
 // machine is the row of a host in its profile, nil if it was not seen.

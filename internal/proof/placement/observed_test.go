@@ -135,6 +135,29 @@ func TestOfQuota(t *testing.T) {
 	}
 }
 
+// TestOfPreparation: a host that is full in the busier half of a run only is full.
+func TestOfPreparation(t *testing.T) {
+	o := observed()
+	for i := range o.Runs[0].Usage {
+		o.Runs[0].Usage[i].Share *= 0.75
+	}
+	full := func(cores float64) []Move {
+		o.Profiles = append(o.Profiles[:2:2], iikanji.Profile{Source: iikanji.Host, Target: "web", Rows: []iikanji.Row{{Key: "host",
+			Host: &iikanji.HostRow{Machine: &iikanji.MachineRow{MemTotal: 4 << 30, MemLeast: 3 << 30, BusyHalf: cores}}}}})
+		s, ok := Of(o)
+		if !ok {
+			t.Fatal("no model")
+		}
+		return s.Moves(1, 3)
+	}
+	if moves := full(1.9); len(moves) != 1 || moves[0].Service != "mariadb" {
+		t.Errorf("full for half of the time: %+v", moves)
+	}
+	if moves := full(1.6); len(moves) > 0 {
+		t.Errorf("with idle cores: %+v", moves)
+	}
+}
+
 // TestMean: the standard error of several runs counts where it is larger than the usual one.
 func TestMean(t *testing.T) {
 	if mid, part := mean([]float64{1, 2, 3}); mid != 2 || math.Abs(part-1/math.Sqrt(3)/2) > 1e-9 {

@@ -89,15 +89,17 @@ func (s *search) above(dir string, names []string) string {
 var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)"?`)
 
 // goSource finds the module of a Go program: the go.mod near it whose module path
-// begins the path of its main package. The line table of the program may name the
-// folder in which it was built.
+// begins the path of its main package. The module that the program lies in comes first: the
+// line table of the program may name another folder in which it was built, a copy that a build
+// would not make it from.
 func (s *search) goSource(svc *service) {
 	best, module := "", ""
 	built := ""
 	if file := s.mainFile(svc.proc.Program); file != "" {
 		built = s.above(filepath.Dir(file), marks[iikanji.EngineGo])
 	}
-	for _, root := range []string{built, svc.proc.Dir, filepath.Dir(svc.proc.Program), filepath.Dir(svc.proc.Dir), filepath.Dir(filepath.Dir(svc.proc.Program)),
+	own := s.above(filepath.Dir(svc.proc.Program), marks[iikanji.EngineGo])
+	for _, root := range []string{own, built, svc.proc.Dir, filepath.Dir(svc.proc.Program), filepath.Dir(svc.proc.Dir), filepath.Dir(filepath.Dir(svc.proc.Program)),
 		filepath.Dir(filepath.Dir(svc.proc.Dir))} {
 		for _, file := range s.find(root, "go.mod") {
 			b, err := s.host.Read(file)

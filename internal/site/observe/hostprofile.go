@@ -3,6 +3,7 @@ package observe
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -45,6 +46,7 @@ func hostProfile(samples []hoststat.Sample) *iikanji.Profile {
 		*f /= m.Wall.Seconds()
 	}
 	m.ReadTook, m.WriteTook, m.FlushTook = over(m.ReadTook, m.DiskReads), over(m.WriteTook, m.DiskWrites), over(m.FlushTook, m.DiskFlushes)
+	m.BusyHalf, m.ServicesHalf = busiestHalf(samples, wholeHost), busiestHalf(samples, servicesOnly)
 	rankOthers(rows[hoststat.Other], m.Wall*time.Duration(max(m.Cores, 1)))
 	p.Rows = append(p.Rows, host)
 	for _, r := range rows {
@@ -60,6 +62,41 @@ func hostProfile(samples []hoststat.Sample) *iikanji.Profile {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.Key, b.Key))
 	})
 	return p
+}
+
+// leastHalf is how many samples make a half: the use of one second is no state of a machine.
+const leastHalf = 3
+
+// busiestHalf is the mean CPU use, in cores, of the half of the samples, one after the other,
+// in which it was greatest; 0 for too few samples.
+func busiestHalf(samples []hoststat.Sample, used func(*hoststat.Sample) float64) (most float64) {
+	n := (len(samples) + 1) / 2
+	if n < leastHalf {
+		return 0
+	}
+	sum := 0.0
+	for i := range samples {
+		sum += used(&samples[i])
+		if i >= n {
+			sum -= used(&samples[i-n])
+		}
+		if i >= n-1 {
+			most = max(most, sum/float64(n))
+		}
+	}
+	return most
+}
+
+func wholeHost(s *hoststat.Sample) float64 { return s.User + s.System }
+
+// servicesOnly leaves out the load generator and the programs of no service.
+func servicesOnly(s *hoststat.Sample) (cores float64) {
+	for i := range s.Services {
+		if v := &s.Services[i]; v.Name != Generator && v.Name != hoststat.Other && !strings.HasPrefix(v.Name, hoststat.Other+"/") {
+			cores += v.User + v.System
+		}
+	}
+	return cores
 }
 
 func over(total time.Duration, n int64) time.Duration {

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -176,5 +177,30 @@ func TestCountersOf(t *testing.T) {
 	c := countersOf(map[string]string{"questions": "100"}, map[string]string{"questions": "350", "max_used_connections": "7"})
 	if c.questions != 250 || c.threads != 7 {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestBusiestHalf: the half counts whose use is greatest, of the services alone or of all, and
+// that of a few samples is unknown.
+func TestBusiestHalf(t *testing.T) {
+	var all []hoststat.Sample
+	for i, cores := range []float64{0, 0.1, 0.9, 1, 1, 0.9, 1, 0} {
+		all = append(all, hoststat.Sample{At: time.Unix(int64(i+1), 0), Over: time.Second, Cores: 2, User: cores + 0.5, System: 0.2, Services: []hoststat.ServiceSample{
+			{Name: "app", User: cores / 2, System: cores / 2}, {Name: Generator, User: 0.3}, {Name: hoststat.Other, User: 0.4}}})
+	}
+	of := func(all []hoststat.Sample) *iikanji.MachineRow {
+		for _, r := range hostProfile(all).Rows {
+			if r.Host.Machine != nil {
+				return r.Host.Machine
+			}
+		}
+		t.Fatal("no row of the machine")
+		return nil
+	}
+	if m := of(all); math.Abs(m.ServicesHalf-0.975) > 1e-9 || math.Abs(m.BusyHalf-1.675) > 1e-9 {
+		t.Errorf("%+v", m)
+	}
+	if m := of(all[:4]); m.ServicesHalf != 0 || m.BusyHalf != 0 {
+		t.Errorf("of four samples: %+v", m)
 	}
 }
