@@ -3,6 +3,7 @@ package iikanji
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -216,6 +217,9 @@ type Policy struct {
 	Allow []Promise `json:"allow,omitempty"`
 	// MaxAge is how old an answer may be where freshness may be weakened; 0 for no limit.
 	MaxAge time.Duration `json:"max_age_ns,omitempty"`
+	// Fixed are paths of files whose content never changes, so that MaxAge is no limit for
+	// them; one that ends in / is a folder.
+	Fixed []string `json:"fixed,omitempty"`
 	// ScoreOnly undoes, before the last comparison of a search, what was kept for the work that
 	// it saves without a proven gain.
 	ScoreOnly bool `json:"score_only,omitempty"`
@@ -227,6 +231,18 @@ type Policy struct {
 	// AgentsChange permits clients of the Model Context Protocol to apply, judge
 	// and revert changes. Without it they may only read and observe.
 	AgentsChange bool `json:"agents_change,omitempty"`
+}
+
+// Fixes reports whether the policy says of the files that a path names that they never change.
+// A path is as remedies have it: a URL, or a folder that ends in /.
+func (p Policy) Fixes(at string) bool {
+	at = strings.TrimPrefix(at, "= ")
+	if at == "" || at == "/" || path.Clean(at) != strings.TrimSuffix(at, "/") {
+		return false
+	}
+	return slices.ContainsFunc(p.Fixed, func(f string) bool {
+		return at == f || len(f) > 1 && strings.HasSuffix(f, "/") && strings.HasPrefix(at, f)
+	})
 }
 
 // A Parameter is one setting of a program that is loaded or that loads.

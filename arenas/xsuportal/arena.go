@@ -91,6 +91,7 @@ func init() {
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		MaxAge:            time.Second, // of the public board: "at most one second old"
+		Fixed:             []string{"/packs/"},
 		InitializeTimeout: initializeTimeout,
 	})
 }

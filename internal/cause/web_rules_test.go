@@ -229,6 +229,25 @@ func young(s *scene, most time.Duration) *scene {
 	return s
 }
 
+// fixed names a folder of files that never change.
+func fixed(s *scene, folder string) *scene {
+	s.Target.Policy.Fixed = []string{folder}
+	return s
+}
+
+// TestTooYoungToKeep: where the policy refuses an hour, nothing that it refuses is proposed.
+func TestTooYoungToKeep(t *testing.T) {
+	for name, in := range map[string]*scene{
+		"scripts": young(file(script, assets), time.Second),
+		"icons":   young(icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), time.Minute),
+	} {
+		fs, err := findAll(in.Input)
+		if err != nil || len(fs) != 1 || slices.ContainsFunc(fs[0].Remedies, func(r iikanji.Remedy) bool { return r.Kind == "nginxconf" }) {
+			t.Errorf("%s: %v %v", name, fs, err)
+		}
+	}
+}
+
 // icon is a scene of pictures behind a login.
 func icon(s fact.Series, mean iikanji.Bytes, web iikanji.WebRow, url string, a fact.Answer) *scene {
 	return newScene().route("GET /icon/:uuid", url, 1000, mean, web).with("nginx", string(fact.TopicSeries), "GET /icon/:uuid", s).with("nginx", string(fact.TopicAnswer), "GET /icon/:uuid", a)
@@ -299,6 +318,10 @@ func TestWebRules(t *testing.T) {
 		{"some were 304", icon(icons, 16000, iikanji.WebRow{Status: [6]int64{2: 900, 3: 100}}, "/icon/7", forbidden), "", ""},
 
 		{"scripts", file(script, assets), "WEB106", "act=expires path=/a/ expires=365d cache-control=public, immutable"},
+		{"scripts that are too young to keep", young(file(script, assets), time.Second), "WEB106", ""},
+		{"scripts that never change", fixed(young(file(script, assets), time.Second), "/a/"), "WEB106", "act=expires path=/a/ expires=365d"},
+		{"another folder never changes", fixed(young(file(script, assets), time.Second), "/b/"), "WEB106", ""},
+		{"icons that are too young to keep", young(icon(icons, 16000, iikanji.WebRow{}, "/icon/7", forbidden), time.Minute), "WEB106", ""},
 		{"scripts without a hash", file(change(script, func(a *fact.Answer) { a.URL = "/a/x.js" }), assets), "WEB106", "expires=1h"},
 		{"scripts with an age", file(change(script, func(a *fact.Answer) { a.CacheControl = "public, max-age=60" }), assets), "", ""},
 		{"a page that is asked for each time", file(change(script, func(a *fact.Answer) { a.URL, a.CacheControl, a.ETag = "/index.html", "no-cache", true }), assets), "", ""},

@@ -101,7 +101,7 @@ func Plan(ctx context.Context, s *Site, r iikanji.Remedy) (*iikanji.Change, erro
 	if err != nil {
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
 	}
-	if err := youngEnough(s.Target.Policy.MaxAge, c, r); err != nil {
+	if err := youngEnough(s.Target.Policy, c, r); err != nil {
 		return nil, fmt.Errorf("planning %s on %s: %w", r.Kind, r.Target, err)
 	}
 	c.Worth, c.Simplifies = act.Worth, act.Simplifies

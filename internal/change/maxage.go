@@ -23,15 +23,18 @@ func (e *AgeError) Error() string {
 }
 
 // Hints tells where the limit is.
-func (e *AgeError) Hints() []string { return []string{"max_age below [policy] is the limit"} }
+func (e *AgeError) Hints() []string {
+	return []string{"max_age below [policy] is the limit", "fixed below [policy] names the files that never change, for which it is none"}
+}
 
 // ageArgs are the arguments of acts that say how old an answer may become.
 var ageArgs = []string{"valid", "expires"}
 
-// youngEnough refuses a change that weakens freshness by more than the policy's limit. most
-// is 0 for no limit.
-func youngEnough(most time.Duration, c *iikanji.Change, r iikanji.Remedy) error {
-	if most <= 0 || !slices.Contains(c.Weakens, iikanji.Freshness) {
+// youngEnough refuses a change that weakens freshness by more than the policy's limit, unless
+// it is about files that the policy names as fixed.
+func youngEnough(p iikanji.Policy, c *iikanji.Change, r iikanji.Remedy) error {
+	most := p.MaxAge
+	if most <= 0 || !slices.Contains(c.Weakens, iikanji.Freshness) || fixed(p, r.Args["path"]) {
 		return nil
 	}
 	var age time.Duration
@@ -52,4 +55,15 @@ func youngEnough(most time.Duration, c *iikanji.Change, r iikanji.Remedy) error 
 		return &AgeError{most, age}
 	}
 	return nil
+}
+
+// fixed reports whether all paths of a remedy, with semicolons between them, are of files that
+// never change.
+func fixed(p iikanji.Policy, paths string) bool {
+	for at := range strings.SplitSeq(paths, ";") {
+		if !p.Fixes(at) {
+			return false
+		}
+	}
+	return true
 }

@@ -26,9 +26,18 @@ func TestYoungEnough(t *testing.T) {
 		"not known":             {time.Second, stale, nil, true},
 		"max":                   {time.Second, stale, map[string]string{"expires": "max"}, true},
 		"freshness as it is":    {time.Second, &iikanji.Change{Weakens: []iikanji.Promise{iikanji.Durability}}, nil, false},
+		"a fixed folder":        {time.Second, stale, map[string]string{"expires": "365d", "path": "/packs/"}, false},
+		"below it":              {time.Second, stale, map[string]string{"expires": "1h", "path": "/packs/fonts/"}, false},
+		"a file below it":       {time.Second, stale, map[string]string{"expires": "1h", "path": "= /packs/a.js"}, false},
+		"a fixed file":          {time.Second, stale, map[string]string{"expires": "1h", "path": "/app.js"}, false},
+		"two of them":           {time.Second, stale, map[string]string{"expires": "1h", "path": "/app.js;/packs/"}, false},
+		"one is not fixed":      {time.Second, stale, map[string]string{"expires": "1h", "path": "/packs/;/api/board"}, true},
+		"a folder like it":      {time.Second, stale, map[string]string{"expires": "1h", "path": "/packs-of-users/"}, true},
+		"out of the folder":     {time.Second, stale, map[string]string{"expires": "1h", "path": "/packs/../api/board"}, true},
+		"everything":            {time.Second, stale, map[string]string{"expires": "1h", "path": "/"}, true},
 		"the longer of the two": {time.Minute, stale, map[string]string{"valid": "1s", "expires": "1h"}, true},
 	} {
-		err := youngEnough(c.most, c.c, iikanji.Remedy{Args: c.args})
+		err := youngEnough(iikanji.Policy{MaxAge: c.most, Fixed: []string{"/packs/", "/app.js"}}, c.c, iikanji.Remedy{Args: c.args})
 		var age *AgeError
 		if errors.As(err, &age) != c.refused {
 			t.Errorf("%s: %v", name, err)

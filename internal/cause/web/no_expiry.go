@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause"
@@ -25,7 +26,7 @@ const (
 var noExpiry = cause.Declare(cause.PerWeb, findNoExpiry,
 	cause.Cause{Code: "WEB106", Title: "no validators or expiry", Of: iikanji.OfCPU, Relieves: cause.CPU | cause.Disk,
 		Line:     "answers that never change are sent in full each time",
-		Remedies: []cause.Way{cause.Plan("nginxconf", "expires", iikanji.RoleWeb), cause.Patch}})
+		Remedies: []cause.Way{cause.Plan("nginxconf", "expires", iikanji.RoleWeb), cause.Patch, cause.Person}})
 
 // findNoExpiry reports answers that never changed during the run and that clients may
 // not keep, because no header permits it.
@@ -144,6 +145,9 @@ func keep(v *cause.View, r iikanji.Row, a fact.Answer) (where string, _ []iikanj
 	if !ok {
 		return where, v.Patch("send Cache-Control with an age, or add a location with expires for these files", nil)
 	}
+	if most, older := tooOld(v, path); older {
+		return where, []iikanji.Remedy{iikanji.ByPerson(v.Self.Name, fmt.Sprintf("name %s in fixed of the policy if these files never change: it allows answers that are %s old at most", path, most))}
+	}
 	says, args := "let clients keep them for an hour", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "public"}
 	if hashed(r.Example.Text) {
 		says = "let clients keep them for ever: their names contain a hash of the content"
@@ -156,10 +160,21 @@ func keep(v *cause.View, r iikanji.Row, a fact.Answer) (where string, _ []iikanj
 	return where, cause.Proven(v.NginxConf(says, args), iikanji.SameForAll)
 }
 
+// leastKept is the shortest time for which clients are to keep files.
+const leastKept = time.Hour
+
+// tooOld reports whether the policy refuses to keep the answers of a path for leastKept, and
+// its limit.
+func tooOld(v *cause.View, path string) (most time.Duration, older bool) {
+	p := v.Input.Target.Policy
+	return p.MaxAge, p.MaxAge > 0 && p.MaxAge < leastKept && !p.Fixes(path)
+}
+
 // keepData are the remedies for a route without a file extension.
 func keepData(v *cause.View, route string) []iikanji.Remedy {
 	out := v.Patch("store them as files and send an ETag, so that the answer is a 304", nil)
-	if path, ok := onePath(route); ok {
+	path, ok := onePath(route)
+	if _, older := tooOld(v, path); ok && !older {
 		out = append(v.NginxConf("let each client keep them: expires, private", map[string]string{"act": "expires", "path": path, "expires": "1h", "cache-control": "private"}), out...)
 	}
 	return out

@@ -64,6 +64,8 @@ type Arena struct {
 	Allow []iikanji.Promise
 	// MaxAge is how old an answer may be by the rules, where they say a time; 0 for none.
 	MaxAge time.Duration
+	// Fixed are paths of files that the rules forbid to change, as in [iikanji.Policy].
+	Fixed []string
 	// Robots are regular expressions of the User-Agents that the contest's rules permit
 	// to refuse.
 	Robots            []string
@@ -80,7 +82,7 @@ type Data struct {
 // Policy is what changes of the target may weaken. Agents may change an arena: it is a practice
 // ground in a folder of its own.
 func (a *Arena) Policy() iikanji.Policy {
-	return iikanji.Policy{Allow: a.Allow, MaxAge: a.MaxAge, AgentsChange: true, Robots: a.Robots}
+	return iikanji.Policy{Allow: a.Allow, MaxAge: a.MaxAge, Fixed: a.Fixed, AgentsChange: true, Robots: a.Robots}
 }
 
 // A Command is a further command of an arena, run as "iikanji NAME".

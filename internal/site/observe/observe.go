@@ -318,7 +318,7 @@ func (o *Observer) readHosts(ob *Observation, wall time.Duration) (profiles []*i
 // left out: the command's arguments may hold secrets.
 func servicesOf(t iikanji.Target) iikanji.Target {
 	return iikanji.Target{Name: t.Name, Hosts: t.Hosts, Services: t.Services, OnDemand: t.OnDemand,
-		Bench: iikanji.BenchRef{Parameters: t.Bench.Parameters}, Policy: iikanji.Policy{Robots: t.Policy.Robots}}
+		Bench: iikanji.BenchRef{Parameters: t.Bench.Parameters}, Policy: iikanji.Policy{MaxAge: t.Policy.MaxAge, Fixed: t.Policy.Fixed, Robots: t.Policy.Robots}}
 }
 
 // readStatements reads the statements of all databases.

@@ -127,7 +127,7 @@ func (f *File) fill() {
 
 // Target is the site in iikanji's own words, without processes.
 func (f *File) Target() iikanji.Target {
-	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, ParameterFile: f.ParameterPath(), Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), MaxAge: time.Duration(f.Policy.MaxAge), ScoreOnly: f.Policy.Cost == "undo", AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots, MoreHosts: f.Policy.Profile == Contest}}
+	t := iikanji.Target{Name: f.Site, Bench: iikanji.BenchRef{URL: f.URL, ParameterFile: f.ParameterPath(), Resets: f.Bench.Reset.How == ResetCommand || f.Bench.Reset.How == ResetSnapshot}, Policy: iikanji.Policy{Allow: f.Policy.Allows(), MaxAge: time.Duration(f.Policy.MaxAge), Fixed: f.Policy.Fixed, ScoreOnly: f.Policy.Cost == "undo", AgentsChange: f.Policy.Agents == "change", Robots: f.Policy.Robots, MoreHosts: f.Policy.Profile == Contest}}
 	for i := range f.Hosts {
 		h, name := &f.Hosts[i], f.HostRef(f.Hosts[i].Name)
 		if len(h.Roles) > 0 {
