@@ -146,6 +146,30 @@ func TestCounterOfReads(t *testing.T) {
 	one(t, shopScene(row).sends("GET /items/:id", "page", "u1", sql), "DB137", "")
 }
 
+// TestWriteInVain: a write that only GET requests send, and that seldom changes a row, is
+// reported where the log counts the changed rows.
+func TestWriteInVain(t *testing.T) {
+	const sql, order = "UPDATE note SET body = '' WHERE item = 7 AND body = 'new'", "INSERT INTO sale (buyer) VALUES (7)"
+	vain := sentRow{"u1", sql, 500, 500, 0, 2 * time.Second}
+	scene := func(changed int64, route, function string) *scene {
+		s := shopScene(vain, sentRow{"s1", order, 100, 0, 0, time.Second}).sends(route, function, "u1", sql)
+		rows := s.Profiles[len(s.Profiles)-1].Rows
+		rows[0].Query.Affected, rows[1].Query.Affected = changed, 100
+		return s
+	}
+	f := one(t, scene(20, "GET /items/:id", "page"), "DB137", "GET /items/:id: UPDATE note")
+	if !strings.Contains(f.Claim, "500 requests that read") || !strings.Contains(f.Claim, "changed 20 rows") || f.Gain.Hi < 1.5 || f.Gain.Hi > 2 {
+		t.Errorf("%+v", f)
+	}
+	one(t, scene(480, "GET /items/:id", "page"), "DB137", "")                                                                                                                                 // it changes a row nearly each time
+	one(t, scene(20, "POST /items/:id/order", "order"), "DB137", "")                                                                                                                          // of a request that writes
+	one(t, scene(20, "GET /items/:id", "page").sends("POST /items/:id/order", "page", "u1", sql), "DB137", "")                                                                                // of both
+	one(t, shopScene(vain).sends("GET /items/:id", "page", "u1", sql), "DB137", "")                                                                                                           // nothing counts changed rows
+	one(t, shopScene(sentRow{"q1", "SELECT id FROM note WHERE id = 7", 500, 500, 0, 2 * time.Second}).sends("GET /items/:id", "page", "q1", "SELECT id FROM note WHERE id = 7"), "DB137", "") // a read
+	vain.count = 15
+	one(t, scene(1, "GET /items/:id", "page"), "DB137", "") // seldom
+}
+
 // TestUnsent: a statement of the source that the run did not send has an index, with
 // no gain, unless it is not of a route, or the run sent it.
 func TestUnsent(t *testing.T) {

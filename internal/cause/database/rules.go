@@ -29,7 +29,7 @@ func Rules() []cause.Rule {
 		repeatedAggregate,
 		rangesOfMenu,
 		listLongerThanPage,
-		counterPerRequest,
+		writePerRead,
 		unreachedPage,
 		smallBufferPool,
 		smallRedoLog,
