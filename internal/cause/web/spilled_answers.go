@@ -16,6 +16,9 @@ var spilledAnswers = cause.Declare(cause.PerNginx, findSpilledAnswers,
 // faster than the client read them, and were larger than the buffers.
 func findSpilledAnswers(v *cause.View) []iikanji.Finding {
 	rows, count := v.OfKind("answer-spilled", "")
+	if len(rows) == 0 {
+		return unloggedAnswers(v)
+	}
 	size := iikanji.Bytes(0)
 	for _, r := range rows {
 		for _, named := range r.Log.Routes {
@@ -29,15 +32,21 @@ func findSpilledAnswers(v *cause.View) []iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB104", Where: v.Self.Name,
 		Claim: fmt.Sprintf("nginx writes %s answers to temporary files because they are larger than its buffers", cause.Number(count)),
 		Gain:  iikanji.Range{Lo: cause.Round(count * spilled.Lo), Hi: cause.Round(count * spilled.Hi)}}
-	if len(rows) == 0 || !v.Worth(f.Gain) {
+	if !v.Worth(f.Gain) {
 		return nil
 	}
-	f.Evidence = quoteRoutes(rows)
-	args := map[string]string{"act": "buffers", "spill": "off"}
-	f.Remedies = v.NginxConf("never write answers to files: the app then waits for slow clients", args)
+	f.Evidence, f.Remedies = quoteRoutes(rows), holdAnswers(v, size)
 	if size > 0 && size <= mostBuffer {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: fmt.Sprintf("the largest of these answers has %s", size)})
-		f.Remedies = append(v.NginxConf("use buffers that hold an answer of "+cause.RoundUp(size), map[string]string{"act": "buffers", "answer": cause.RoundUp(size)}), f.Remedies...)
 	}
 	return []iikanji.Finding{f}
+}
+
+// holdAnswers are the remedies for answers of up to a size; 0 if it is not known.
+func holdAnswers(v *cause.View, size iikanji.Bytes) []iikanji.Remedy {
+	out := v.NginxConf("never write answers to files: the app then waits for slow clients", map[string]string{"act": "buffers", "spill": "off"})
+	if size > 0 && size <= mostBuffer {
+		out = append(v.NginxConf("use buffers that hold an answer of "+cause.RoundUp(size), map[string]string{"act": "buffers", "answer": cause.RoundUp(size)}), out...)
+	}
+	return out
 }

@@ -24,6 +24,9 @@ var spilledBodies = cause.Declare(cause.PerNginx, findSpilledBodies,
 // findSpilledBodies reports requests whose bodies nginx wrote to temporary files.
 func findSpilledBodies(v *cause.View) []iikanji.Finding {
 	rows, count := v.OfKind("body-spilled", "")
+	if len(rows) == 0 {
+		return unloggedBodies(v)
+	}
 	size := iikanji.Bytes(0)
 	from := ""
 	for _, r := range rows {
@@ -36,17 +39,22 @@ func findSpilledBodies(v *cause.View) []iikanji.Finding {
 	f := iikanji.Finding{Code: "WEB103", Where: v.Self.Name,
 		Claim: fmt.Sprintf("nginx writes the bodies of %s requests to temporary files because they are larger than its buffer", cause.Number(count)),
 		Gain:  iikanji.Range{Lo: cause.Round(count * spilled.Lo), Hi: cause.Round(count * spilled.Hi)}}
-	if len(rows) == 0 || !v.Worth(f.Gain) {
+	if !v.Worth(f.Gain) {
 		return nil
 	}
-	f.Evidence = quoteRoutes(rows)
-	if size == 0 || size > mostBuffer {
-		f.Remedies = v.NginxConf("pass bodies on as they arrive", map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"})
-		return []iikanji.Finding{f}
+	f.Evidence, f.Remedies = quoteRoutes(rows), holdBodies(v, size)
+	if size > 0 && size <= mostBuffer {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: from, Text: fmt.Sprintf("the largest request has %s", size)})
 	}
-	f.Evidence = append(f.Evidence, iikanji.Evidence{Source: from, Text: fmt.Sprintf("the largest request has %s", size)})
-	f.Remedies = v.NginxConf("use a body buffer of "+cause.RoundUp(size), map[string]string{"act": "buffers", "body": cause.RoundUp(size)})
 	return []iikanji.Finding{f}
+}
+
+// holdBodies are the remedies for bodies of up to a size; 0 if it is not known.
+func holdBodies(v *cause.View, size iikanji.Bytes) []iikanji.Remedy {
+	if size == 0 || size > mostBuffer {
+		return v.NginxConf("pass bodies on as they arrive", map[string]string{"act": "set", "directive": "proxy_request_buffering", "value": "off"})
+	}
+	return v.NginxConf("use a body buffer of "+cause.RoundUp(size), map[string]string{"act": "buffers", "body": cause.RoundUp(size)})
 }
 
 // requestSize is the largest request size of a route: from the access log, or

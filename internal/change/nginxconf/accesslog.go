@@ -19,7 +19,7 @@ type accessLog struct {
 
 // Validate is called by change.Decode.
 func (a *accessLog) Validate() error {
-	if n, ok := nginxedit.BytesOf(a.Buffer); !ok || n < 1024 || n > 16<<20 {
+	if n, ok := nginx.Size(a.Buffer); !ok || n < 1024 || n > 16<<20 {
 		return fmt.Errorf("buffer %q: want a size, 1k to 16m", a.Buffer)
 	}
 	if a.Flush.zero() {

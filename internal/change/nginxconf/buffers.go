@@ -72,7 +72,7 @@ func (t *task) atLeast(http *nginx.Directive, name string, n, builtIn size) {
 			return
 		}
 		found = found || p.Within("http")
-		if now, ok := nginxedit.BytesOf(p.Arg(0)); ok && now < int64(n) {
+		if now, ok := nginx.Size(p.Arg(0)); ok && now < int64(n) {
 			p.SetArgs(n.String())
 		}
 	})
@@ -97,7 +97,7 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 	if t.buffersHold(around, a.Answer, header) {
 		return
 	}
-	if now, ok := nginxedit.BytesOf(t.Value(around, "proxy_buffer_size")); ok {
+	if now, ok := nginx.Size(t.Value(around, "proxy_buffer_size")); ok {
 		header = max(header, size(now))
 	}
 	for piece < 64<<10 && piece*8 < a.Answer { // larger pieces, so that there are fewer
@@ -106,7 +106,7 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 	count := max(8, (a.Answer+piece-1)/piece)
 	if v := t.Get(http, "proxy_buffers"); len(v) > 0 {
 		n, err := strconv.ParseInt(v[0].Arg(0), 10, 64)
-		if of, ok := nginxedit.BytesOf(v[0].Arg(1)); ok && err == nil && n*of >= int64(a.Answer) && n*of >= int64(count)*4096 {
+		if of, ok := nginx.Size(v[0].Arg(1)); ok && err == nil && n*of >= int64(a.Answer) && n*of >= int64(count)*4096 {
 			count, piece = size(n), size(of)
 		}
 	}
@@ -123,12 +123,12 @@ func (a *buffers) forAnswers(t *task, http *nginx.Directive) {
 // header.
 func (t *task) buffersHold(around []*nginx.Directive, answer, header size) bool {
 	have, count, piece := int64(defaultHeader), int64(defaultPieces), int64(defaultPiece)
-	if now, ok := nginxedit.BytesOf(t.Value(around, "proxy_buffer_size")); ok {
+	if now, ok := nginx.Size(t.Value(around, "proxy_buffer_size")); ok {
 		have = now
 	}
 	if v, _ := t.Effective(around, "proxy_buffers"); len(v) > 0 {
 		count, _ = strconv.ParseInt(v[0].Arg(0), 10, 64)
-		piece, _ = nginxedit.BytesOf(v[0].Arg(1))
+		piece, _ = nginx.Size(v[0].Arg(1))
 	}
 	return have >= int64(header) && count*piece >= int64(answer)
 }

@@ -91,7 +91,7 @@ func (s setting) bounded(name, value string) error {
 		total, value = n, words[1]
 		fallthrough
 	case bufferSize:
-		n, ok := nginxedit.BytesOf(value)
+		n, ok := nginx.Size(value)
 		if name == "proxy_max_temp_file_size" {
 			return nil // of a file, not of memory
 		}

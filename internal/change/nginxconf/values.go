@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/iikanji/iikanji/internal/change/nginxedit"
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
 // A size is an argument in bytes, as "128k".
@@ -12,7 +13,7 @@ type size int64
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (s *size) UnmarshalText(b []byte) error {
-	n, ok := nginxedit.BytesOf(string(b))
+	n, ok := nginx.Size(string(b))
 	if !ok || n < 1 {
 		return fmt.Errorf("want a size, as 128k")
 	}

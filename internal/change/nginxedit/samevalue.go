@@ -5,28 +5,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/lang/nginx"
 )
 
-var (
-	sizeParts = regexp.MustCompile(`^([0-9]{1,12})([kKmM]?)$`)
-	Duration  = regexp.MustCompile(`^[0-9]{1,6}(ms|s|m|h|d)?$`)
-)
-
-// BytesOf reads a size as nginx does: bytes, or with k or m.
-func BytesOf(v string) (int64, bool) {
-	m := sizeParts.FindStringSubmatch(v)
-	if m == nil {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(m[1], 10, 64)
-	switch strings.ToLower(m[2]) {
-	case "k":
-		n <<= 10
-	case "m":
-		n <<= 20
-	}
-	return n, err == nil
-}
+// Duration matches a time with at most one unit.
+var Duration = regexp.MustCompile(`^[0-9]{1,6}(ms|s|m|h|d)?$`)
 
 // TimeOf reads a time with one unit; a number without a unit is in seconds.
 func TimeOf(v string) (time.Duration, bool) {
@@ -50,8 +34,8 @@ func SameValue(a, b string) bool {
 	if a == b {
 		return true
 	}
-	x, aSize := BytesOf(a)
-	y, bSize := BytesOf(b)
+	x, aSize := nginx.Size(a)
+	y, bSize := nginx.Size(b)
 	p, aTime := TimeOf(a)
 	q, bTime := TimeOf(b)
 	sizes, times := aSize && bSize, aTime && bTime

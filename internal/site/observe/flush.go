@@ -2,7 +2,6 @@ package observe
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -34,10 +33,10 @@ func hidesWarnings(conf *nginx.Config) bool {
 	if conf == nil {
 		return false
 	}
-	top, passes, hidden := quiet(conf, nil), 0, 0
+	top, passes, hidden := conf.Quiet(nil), 0, 0
 	conf.Walk(conf.Root(), nil, func(p nginx.Place) {
 		if p.Block == nil && len(p.Around) > 0 && p.Around[0].Name() == "http" && strings.HasSuffix(p.Name(), "_pass") {
-			if passes++; quiet(conf, p.Around) {
+			if passes++; conf.Quiet(p.Around) {
 				hidden++
 			}
 		}
@@ -46,22 +45,6 @@ func hidesWarnings(conf *nginx.Config) bool {
 		return top
 	}
 	return hidden > 0
-}
-
-// quiet reports whether the error logs in effect within some blocks have no warnings. Of
-// several logs, the most verbose one counts; nginx's default is error.
-func quiet(conf *nginx.Config, around []*nginx.Directive) bool {
-	logs, _ := conf.Effective(around, "error_log")
-	if len(logs) == 0 {
-		conf.Walk(conf.Root(), nil, func(p nginx.Place) {
-			if p.Within("") && p.Name() == "error_log" {
-				logs = append(logs, p)
-			}
-		})
-	}
-	return !slices.ContainsFunc(logs, func(p nginx.Place) bool {
-		return slices.Contains([]string{"debug", "info", "notice", "warn"}, p.Arg(1))
-	})
 }
 
 // newLogFlush looks in the configuration for a log with a buffer; nil without one.
