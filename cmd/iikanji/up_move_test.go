@@ -120,14 +120,21 @@ func (s *movedSite) same(before, when string) {
 	}
 }
 
+// run makes one run, which must pass.
+func (s *movedSite) run() *iikanji.Run {
+	s.t.Helper()
+	run := &iikanji.Run{}
+	text := s.must("bench", s.dir, "--dir", s.work, "--load", "3s", "--json")
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(run); err != nil || run.Outcome != iikanji.Passed {
+		s.t.Fatalf("%v: %v\n%s", run.Outcome, err, text)
+	}
+	return run
+}
+
 // bench makes one run, which must pass, and returns the machine of the database in it.
 func (s *movedSite) bench() string {
 	s.t.Helper()
-	var run iikanji.Run
-	text := s.must("bench", s.dir, "--dir", s.work, "--load", "3s", "--json")
-	if err := json.NewDecoder(strings.NewReader(text)).Decode(&run); err != nil || run.Outcome != iikanji.Passed {
-		s.t.Fatalf("%v: %v\n%s", run.Outcome, err, text)
-	}
+	run := s.run()
 	s.t.Logf("score %.0f, usage %+v", run.Score, run.Usage)
 	if cores := run.CapacityOf("isu1"); runtime.NumCPU() > 1 && !(cores > 0 && cores < float64(runtime.NumCPU()-1)) {
 		s.t.Errorf("isu1 has %g cores: its quota is not seen", cores)

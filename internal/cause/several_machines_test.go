@@ -109,6 +109,12 @@ func TestSeveralMachines(t *testing.T) {
 			"TOP103 app person app set the weights in the front's upstream: web 7, db 20; iikanji does not: it has no systemd unit"},
 		{"equal", func(p *park) { p.Target.Services[1].Instances = []string{"db"}; p.use("db", "app", 0.8) }, "-TOP103"},
 		{"an app that could run twice", func(p *park) { p.ties() }, "TOP104 app topology app run it on db too"},
+		{"an app beside two machines", func(p *park) {
+			p.ties()
+			p.Run.Hosts = append(p.Run.Hosts, iikanji.RunHost{Name: "idle", Machine: &iikanji.Machine{Cores: 2}})
+			p.use("idle", "other", 0.01)
+			p.use("db", "other", 0.4)
+		}, "TOP104 app topology app run it on idle too"},
 		{"an app with files", func(p *park) { p.ties(tied("pinned", "POST /image")) }, "TOP104 app topology app run it on db too, without POST /image"},
 		{"an app with sessions", func(p *park) { p.ties(tied("refused")) }, "TOP104 app person app cure (main.go:1)"},
 		{"an app with SQLite", func(p *park) { p.ties(tied("by host")) }, "TOP104 app person app cure (main.go:1)"},

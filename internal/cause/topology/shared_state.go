@@ -40,13 +40,17 @@ func findSharedState(v *cause.View) []iikanji.Finding {
 		if s.Host != full.name || !runs || !known || !is.Known || len(s.Instances) > 0 || u.Share/full.used < leastMoved {
 			continue
 		}
-		for _, to := range all {
+		var best *machine // with most cores left
+		for i, to := range all {
 			if to.name == full.name || 1-to.peak < leastIdle || !fits(v, s, to.name) || !mayRun(v, s, to.name) {
 				continue
 			}
-			f := spreadFinding(s, u, *full, to, is)
-			out = append(out, f)
-			break
+			if best == nil || (1-to.peak)*to.cores > (1-best.peak)*best.cores {
+				best = &all[i]
+			}
+		}
+		if best != nil {
+			out = append(out, spreadFinding(s, u, *full, *best, is))
 		}
 	}
 	return out

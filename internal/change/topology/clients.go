@@ -29,12 +29,16 @@ type client struct {
 // findClients finds the apps that connect to the service.
 func (t *task) findClients() error {
 	for _, app := range t.site.Target.WithRole(iikanji.RoleApp) {
-		c, uses, err := t.client(app)
-		if err != nil {
-			return fmt.Errorf("app %s: %w", app.Name, err)
-		}
-		if uses {
-			t.clients = append(t.clients, c)
+		for _, name := range append([]string{app.Host}, app.Instances...) {
+			instance := app
+			instance.Host = name
+			c, uses, err := t.client(instance)
+			if err != nil {
+				return fmt.Errorf("app %s: %w", iikanji.PlacedOn(app.Name, name), err)
+			}
+			if uses {
+				t.clients = append(t.clients, c)
+			}
 		}
 	}
 	if len(t.clients) == 0 {
@@ -76,6 +80,9 @@ func (t *task) client(app iikanji.Service) (c client, uses bool, err error) {
 	c.variable, c.value, c.user, c.place = found.variable, env[found.variable], found.user, found.place
 	return c, true, nil
 }
+
+// atHome reports whether a client is the app on its own host, not a further instance.
+func (t *task) atHome(c client) bool { return t.site.Services[c.svc.Name].Host == c.svc.Host }
 
 // leadsHere reports whether a connection of an app of a host is to the service.
 func (t *task) leadsHere(c settings.Connection) bool {

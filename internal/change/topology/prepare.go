@@ -90,7 +90,7 @@ func (t *task) undoPrepare(end, home, back, conf, was iikanji.Op, accounts [][2]
 func (t *task) restartClients() (ops []iikanji.Op) {
 	for _, c := range t.clients {
 		place := c.svc.Unit
-		if t.site.Services[c.svc.Name].Running != nil {
+		if t.site.Services[c.svc.Name].Running != nil && t.atHome(c) {
 			place = c.svc.Name
 		}
 		ops = append(ops, iikanji.Op{Verb: iikanji.Restart, Host: c.svc.Host, Place: place})

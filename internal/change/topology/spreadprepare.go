@@ -155,8 +155,11 @@ func (s *spread) dropInsOf(i *instance) (edits []change.Edit, err error) {
 	if err := s.cacheVariables(i, variables); err != nil {
 		return nil, err
 	}
+	if err := s.listensThere(i, variables); err != nil {
+		return nil, err
+	}
 	folder := filepath.Join(change.UnitsFolder, s.svc.Unit+".d")
-	text := header + "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\nRestartSec=1\n"
+	text := clientUnit
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if fmt.Fprintf(&lines, "%s=%s\n", name, variables[name]); !inFile {

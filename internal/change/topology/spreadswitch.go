@@ -2,6 +2,7 @@ package topology
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -132,7 +133,7 @@ const answerWait = 10 * time.Second
 // answersAlike refuses an instance that the front's host does not reach, or that answers the
 // first page with another status than the app does on its own host.
 func (s *spread) answersAlike(on host.Host, f *front, i *instance) error {
-	there, err := s.status(on, i.at(s.port))
+	there, err := s.answers(on, i)
 	if err != nil {
 		return s.unreached(err, f, i)
 	}
@@ -148,6 +149,27 @@ func (s *spread) answersAlike(on host.Host, f *front, i *instance) error {
 		}
 	}
 	return nil
+}
+
+// startWait bounds the time until an instance that has just been started answers.
+const startWait = 20 * time.Second
+
+// answers is the status with which an instance answers the first page; one that does not listen
+// yet is asked again.
+func (s *spread) answers(on host.Host, i *instance) (status int, err error) {
+	for end := time.Now().Add(startWait); ; {
+		if status, err = s.status(on, i.at(s.port)); err == nil || time.Now().After(end) {
+			return status, err
+		}
+		if own, e := s.status(i.on, net.JoinHostPort("127.0.0.1", s.port)); e == nil && own > 0 {
+			return s.status(on, i.at(s.port)) // it listens, and not for others
+		}
+		select {
+		case <-s.ctx.Done():
+			return 0, context.Cause(s.ctx)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // unreached says why the front's host does not reach an instance.

@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -80,23 +81,49 @@ func (t *task) variables() string {
 func (t *task) dropIns() (edits []change.Edit, err error) {
 	for _, c := range t.clients {
 		folder := filepath.Join(change.UnitsFolder, c.svc.Unit+".d")
-		assignment := c.variable + "=" + t.address
-		text := header + "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\nRestartSec=1\n"
-		if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
-			path := filepath.Join(folder, envName)
-			text += "EnvironmentFile=" + path + "\n"
-			edits = append(edits, change.Edit{Host: c.svc.Host, Path: path, New: []byte(assignment + "\n"), Folder: true})
-		} else {
-			text += "Environment=" + assignment + "\n"
-		}
-		edits = append(edits, change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, dropInName), New: []byte(text), Folder: true})
-	}
-	for i := range edits {
-		if edits[i].Old, err = t.site.ReadOld(edits[i].Host, edits[i].Path); err != nil {
+		conf := change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, dropInName), Folder: true}
+		if conf.Old, err = t.site.ReadOld(conf.Host, conf.Path); err != nil {
 			return nil, err
 		}
+		text := cmp.Or(string(conf.Old), clientUnit)
+		if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
+			env := change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, envName), Folder: true}
+			if env.Old, err = t.site.ReadOld(env.Host, env.Path); err != nil {
+				return nil, err
+			}
+			env.New = []byte(withLine(string(env.Old), c.variable+"=", t.address))
+			edits = append(edits, env)
+			text = withLine(text, "EnvironmentFile=", env.Path)
+		} else {
+			text = withLine(text, "Environment="+c.variable+"=", t.address)
+		}
+		conf.New = []byte(text)
+		edits = append(edits, conf)
 	}
 	return edits, nil
+}
+
+// clientUnit is the drop-in of a client's unit without variables.
+const clientUnit = header + "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\nRestartSec=1\n"
+
+// withLine is a text in which the line that begins with a setting has this value, or has it as
+// its last line: a spread has written others of the instance.
+func withLine(text, begin, value string) string {
+	var b strings.Builder
+	found := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, begin) {
+			if line = begin + value + "\n"; found {
+				continue
+			}
+			found = true
+		}
+		b.WriteString(line)
+	}
+	if !found {
+		b.WriteString(begin + value + "\n")
+	}
+	return b.String()
 }
 
 // placement is the edit of the file that says where the service runs now; none without a

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // The folders, besides that of its settings, which a move of a database to another host edits:
@@ -38,6 +39,21 @@ func (s *sites) mayMove() {
 		if svc := &f.Services[i]; movable && svc.Role == iikanji.RoleApp && svc.Unit != "" { // they get its address
 			s.grant(svc.Host, unitsFolder)
 		}
+	}
+	for i := range f.Services {
+		s.maySpread(&f.Services[i])
+	}
+}
+
+// maySpread adds the folders that a second instance of an app edits on a host with a spare of
+// it: that of units, and that of its source.
+func (s *sites) maySpread(svc *target.Service) {
+	if svc.Role != iikanji.RoleApp || svc.Unit == "" || svc.App.Source == "" {
+		return
+	}
+	for _, name := range svc.Spare {
+		s.grant(name, unitsFolder)
+		s.grant(name, svc.App.Source)
 	}
 }
 
