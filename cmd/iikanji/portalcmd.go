@@ -32,6 +32,8 @@ type portalCmd struct {
 	Check   portalCheckCmd   `cmd:"" help:"Show what join would tell of this machine, with remedies."`
 	Host    portalHostCmd    `cmd:"" help:"Register a team's machines, or list them."`
 	Judge   portalJudgeCmd   `cmd:"" help:"Final judging, rejudging, disqualifications, the results."`
+	Ghost   portalGhostCmd   `cmd:"" help:"Add past courses of scores to a round, list or remove them."`
+	Award   portalAwardCmd   `cmd:"" help:"Give a prize that staff decides on."`
 	Plan    portalPlanCmd    `cmd:"" help:"Show how many workers a contest needs."`
 	Sim     portalSimCmd     `cmd:"" help:"Simulate a whole contest in seconds."`
 }

@@ -124,4 +124,5 @@ type Portal interface {
 	// Begin begins the hours of the caller's team, in a window round.
 	Begin(ctx context.Context, who Who, round string) (*Round, error)
 	Workers(ctx context.Context, who Who) ([]Worker, error)
+	Beside
 }

@@ -93,7 +93,7 @@ func servers(t *testing.T, h *peopletest.Hall) func() *api.Server {
 
 // request makes a request of a route as a caller: "" is a spectator, "machine" a worker's token.
 func request(ctx context.Context, r api.Route, caller string) *http.Request {
-	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{host}", "h1", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
+	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{host}", "h1", "{ghost}", "g1", "{hint}", "explain", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
 	req := httptest.NewRequestWithContext(ctx, r.Method, "http://127.0.0.1"+path, strings.NewReader("{}"))
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	switch caller {

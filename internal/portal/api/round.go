@@ -65,6 +65,19 @@ type Prize struct {
 	Kind  string       `json:"kind"`
 	Team  string       `json:"team,omitempty"`
 	Value float64      `json:"value,omitempty"`
+	// Of and Above are what the prize is for: a division or a measure, and a score.
+	Of     string    `json:"of,omitempty"`
+	Above  float64   `json:"above,omitempty"`
+	When   time.Time `json:"when,omitzero"` // of the run that decides, or of the award
+	Reason string    `json:"reason,omitempty"`
+}
+
+// PrizesOf are the prizes of a view with their holders so far.
+func PrizesOf(v *board.View) (out []Prize) {
+	for _, h := range v.Prizes() {
+		out = append(out, Prize{ID: h.Prize.ID, Title: h.Prize.Title, Kind: h.Prize.Kind, Team: h.Team, Value: h.Value, Of: h.Prize.Of, Above: h.Prize.At, When: h.At, Reason: h.Reason})
+	}
+	return out
 }
 
 // A Board is the board of a round for one reader. It has no time of its own: two answers are
@@ -86,11 +99,7 @@ const feedLength = 20
 
 // BoardOf is the JSON of a view, without its version.
 func BoardOf(round string, v *board.View) *Board {
-	b := &Board{Round: round, Frozen: v.Frozen, FrozenAt: v.FrozenAt, Rows: v.Rows, Own: v.Own, Runs: v.Runs, Feed: v.Feed(feedLength)}
-	for _, h := range v.Prizes() {
-		b.Prizes = append(b.Prizes, Prize{ID: h.Prize.ID, Title: h.Prize.Title, Kind: h.Prize.Kind, Team: h.Team, Value: h.Value})
-	}
-	return b
+	return &Board{Round: round, Frozen: v.Frozen, FrozenAt: v.FrozenAt, Rows: v.Rows, Own: v.Own, Runs: v.Runs, Feed: v.Feed(feedLength), Prizes: PrizesOf(v)}
 }
 
 // A Frame is one event of a stream: Kind is board (a Board whose Rows are the changed ones),

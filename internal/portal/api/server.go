@@ -125,7 +125,7 @@ func NewServer(o Options) (*Server, error) {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	s.routes = slices.Concat(s.apiRoutes(), s.peopleRoutes(), s.noticeRoutes(), s.workerRoutes(), o.Pages)
+	s.routes = slices.Concat(s.apiRoutes(), s.besideRoutes(), s.peopleRoutes(), s.noticeRoutes(), s.workerRoutes(), o.Pages)
 	for _, r := range s.routes {
 		if r.Need == "" || r.Method == "" || r.Handle == nil {
 			return nil, fmt.Errorf("the route %s %s declares no need", r.Method, r.Path)

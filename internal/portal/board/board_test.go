@@ -163,7 +163,7 @@ func TestPrizes(t *testing.T) {
 func shown(t interface{ Fatal(...any) }, d *Data, r Reader, now time.Time) string {
 	v := Of(d, r, now)
 	others := slices.DeleteFunc([]string{"a", "b", "c", "d", "g"}, func(id string) bool { return r.Role == Member && id == r.Team })
-	b, err := json.Marshal([]any{v.Rows, v.Runs, v.Frozen, v.FrozenAt, v.Series(others...), v.Feed(50), v.Prizes()})
+	b, err := json.Marshal([]any{v.Rows, v.Runs, v.Frozen, v.FrozenAt, v.Series(others...), v.Feed(50), v.Prizes(), v.Ghosts()})
 	if err != nil {
 		t.Fatal(err)
 	}

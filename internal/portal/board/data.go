@@ -28,6 +28,7 @@ type Result struct {
 	Outcome  iikanji.Outcome
 	Score    float64 // meaningful if Outcome is Passed
 	Note     string
+	Clean    bool // it passed without a fault
 }
 
 // A Judgement replaces what a result counts.
@@ -56,9 +57,20 @@ type Data struct {
 	Finals     []FinalScore
 	// Published is when the final scores are shown to all; zero for not yet.
 	Published time.Time
+	Ghosts    []Ghost
+	Awards    []Award // of prizes by hand, in the order of their times
 	// Noise is the standard deviation of ln(score) of runs of an unchanged site; 0 if it
 	// was not measured.
 	Noise float64
+}
+
+// An Award gives a prize of the kind manual to a team, or takes it back (Team is ""). The latest
+// one is in force.
+type Award struct {
+	Prize  string    `json:"prize"`
+	Team   string    `json:"team"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason"`
 }
 
 // A Role is what a reader is.

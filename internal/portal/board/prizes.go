@@ -13,7 +13,9 @@ type Holder struct {
 	Prize contest.Prize
 	Team  string
 	Value float64   // the score, the jump, or the number of runs
-	At    time.Time // of the run that decides
+	At    time.Time // of the run that decides, or of the award
+	// Reason is why staff gave it, for a prize by hand.
+	Reason string
 }
 
 // Prizes are the prizes of the round with their holders so far, by the rows and results that
@@ -22,6 +24,10 @@ func (v *View) Prizes() []Holder {
 	out := make([]Holder, len(v.data.Round.Prizes))
 	for i, p := range v.data.Round.Prizes {
 		out[i] = Holder{Prize: p}
+		if p.Kind == "manual" {
+			v.award(&out[i])
+			continue
+		}
 		for j := range v.Rows {
 			r := &v.Rows[j]
 			if r.Gone != "" || r.Rank == 0 {
@@ -42,6 +48,21 @@ func (v *View) Prizes() []Holder {
 		}
 	}
 	return out
+}
+
+// award fills in who has a prize by hand. Awards obey the freeze as results do.
+func (v *View) award(h *Holder) {
+	for _, a := range v.data.Awards {
+		if a.Prize != h.Prize.ID || a.At.After(v.now) || v.Frozen && v.Reader.Role != Staff && !a.At.Before(v.FrozenAt) {
+			continue
+		}
+		h.Team, h.At, h.Reason = a.Team, a.At, a.Reason
+	}
+	for i := range v.Rows {
+		if r := &v.Rows[i]; r.Team == h.Team && r.Gone != "" {
+			h.Team, h.At, h.Reason = "", time.Time{}, ""
+		}
+	}
 }
 
 // claim is what a row has to offer for a prize.

@@ -21,6 +21,7 @@ type View struct {
 	Runs int
 
 	data  *Data
+	now   time.Time
 	teams []Team
 	seen  map[string][]Result // the visible results of each team that count
 	own   []Result            // those of the reader's team, with hidden ones
@@ -54,7 +55,7 @@ const sparkLength = 20
 // Of is the one function of visibility: what a reader may see at an instant. Everything that
 // is shown of a round derives from its result.
 func Of(d *Data, reader Reader, now time.Time) *View {
-	v := &View{Reader: reader, data: d, seen: map[string][]Result{}}
+	v := &View{Reader: reader, data: d, now: now, seen: map[string][]Result{}}
 	v.Frozen = d.Clock.Frozen(now)
 	if v.Frozen {
 		v.FrozenAt = d.Clock.Freeze

@@ -113,6 +113,7 @@ type Round struct {
 	Queue   Queue
 	Final   Final
 	Prizes  []Prize
+	Hints   []Hint
 }
 
 // A Standing says which run of a team the board ranks.
@@ -186,6 +187,41 @@ type Prize struct {
 	Kind string
 	Of   string  // best_of: the division; biggest_jump: "ratio" or "points"
 	At   float64 // first_above: the score
+}
+
+// A Hint is a text that a team may open when it is unlocked: After the team has played so long, or
+// when its best score is Above. A hint with neither is always unlocked.
+type Hint struct {
+	ID    string
+	Title Text // shown before it is opened
+	Text  Text
+	After time.Duration
+	Above float64
+}
+
+// Unlocked reports whether a team may open a hint.
+func (h *Hint) Unlocked(played time.Duration, best float64) bool {
+	return h.After == 0 && h.Above == 0 || h.After > 0 && played >= h.After || h.Above > 0 && best >= h.Above
+}
+
+// Hint is the hint of an id, or nil.
+func (r *Round) Hint(id string) *Hint {
+	for i := range r.Hints {
+		if r.Hints[i].ID == id {
+			return &r.Hints[i]
+		}
+	}
+	return nil
+}
+
+// Prize is the prize of an id, or nil.
+func (r *Round) Prize(id string) *Prize {
+	for i := range r.Prizes {
+		if r.Prizes[i].ID == id {
+			return &r.Prizes[i]
+		}
+	}
+	return nil
 }
 
 // A Problem is what is made fast, and how it is measured.

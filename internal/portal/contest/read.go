@@ -79,6 +79,9 @@ func (d *decoder) round(t *table) Round {
 			Kind: oneOf(t, "kind", "manual", "best_of", "first_above", "first_pass", "biggest_jump", "longest_clean", "manual"),
 			Of:   t.text("of", ""), At: t.float("at", 0)})
 	})
+	t.each("hints", func(t *table) {
+		r.Hints = append(r.Hints, Hint{ID: t.text("id", ""), Title: t.words("title"), Text: t.words("text"), After: t.duration("after", 0), Above: t.float("above", 0)})
+	})
 	return r
 }
 

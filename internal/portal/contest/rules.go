@@ -120,9 +120,15 @@ func (d *decoder) roundRules(c *Contest, r *Round, path string, divisions map[st
 			d.at(path+".queue.budget."+division, "budget: there is no division %s", division)
 		}
 	}
+	d.hintRules(r, path)
+	awards := map[string]bool{}
 	for i, p := range r.Prizes {
 		at := path + ".prizes." + strconv.Itoa(i+1)
 		d.id(at+".id", p.ID)
+		if awards[p.ID] {
+			d.at(at+".id", "prize %s is declared twice", p.ID)
+		}
+		awards[p.ID] = true
 		switch {
 		case p.Kind == "best_of" && !divisions[p.Of]:
 			d.at(at+".of", "best_of: there is no division %q", p.Of)
@@ -130,6 +136,25 @@ func (d *decoder) roundRules(c *Contest, r *Round, path string, divisions map[st
 			d.at(at+".of", "biggest_jump: of is ratio or points, not %q", p.Of)
 		case p.Kind == "first_above" && p.At <= 0:
 			d.at(at, "first_above: at is the score, above 0")
+		}
+	}
+}
+
+// hintRules checks the hints of a round.
+func (d *decoder) hintRules(r *Round, path string) {
+	known := map[string]bool{}
+	for i, h := range r.Hints {
+		at := path + ".hints." + strconv.Itoa(i+1)
+		d.id(at+".id", h.ID)
+		if known[h.ID] {
+			d.at(at+".id", "hint %s is declared twice", h.ID)
+		}
+		known[h.ID] = true
+		if len(h.Text) == 0 {
+			d.at(at, "a hint needs a text")
+		}
+		if h.Above < 0 {
+			d.at(at+".above", "above: want a score from 0")
 		}
 	}
 }

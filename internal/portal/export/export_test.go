@@ -33,6 +33,12 @@ freeze = "1h"
 id = "jump"
 kind = "biggest_jump"
 of = "ratio"
+[[rounds.prizes]]
+id = "jury"
+kind = "manual"
+[[rounds.hints]]
+id = "h"
+text = "s3cr3t-hint"
 [problem.p]
 command = ["bench", "--key", "s3cr3t-command"]
 seed = "777000777"
@@ -125,6 +131,13 @@ func newHall(t *testing.T) *hall {
 	_, err = h.core.Say(ctx, judge, api.Say{Round: "cup_final", Kind: "announcement", Text: "# to all\n<script>"})
 	ok(err)
 	ok(h.core.Act(ctx, "staff-account", "cup_final", contest.Act{Kind: contest.Extend, By: 10 * time.Minute, Reason: "the network"}))
+	ghost := []board.GhostPoint{{Minute: 0, Score: 10, Label: "=x"}, {Minute: 90.5, Score: 20}}
+	for i, name := range []string{"'last <b>year", "secret-ghost"} {
+		_, err = h.core.AddGhost(ctx, "o", "cup_final", api.NewGhost{Name: name, Source: "a source", Public: i == 0, Points: ghost})
+		ok(err)
+		h.at = h.at.Add(time.Second)
+	}
+	ok(h.core.Award(ctx, "o", "cup_final", api.Award{Prize: "jury", Team: h.teams[2], Reason: "hidden-award"})) // the board is frozen
 	h.secrets = append(h.secrets, "s3cr3t-command", "777000777", "1234567890123456789", "s3cr3t-stderr")
 	return h
 }
@@ -184,7 +197,7 @@ func TestEqual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"contest.toml", "teams.tsv", "rounds.jsonl", "results.jsonl", "questions.jsonl", "announcements.md", "boards/cup_final-provisional.json", "history/cup_final.tsv", "history/cup_final.svg"} {
+		for _, name := range []string{"contest.toml", "teams.tsv", "rounds.jsonl", "results.jsonl", "questions.jsonl", "announcements.md", "boards/cup_final-provisional.json", "history/cup_final.tsv", "history/cup_final.svg", "ghosts/cup_final.tsv"} {
 			if string(again[name]) != string(files[name].Data) {
 				t.Errorf("%s: %s is another file after the import:\n%s\n%s", form, name, files[name].Data, again[name])
 			}
@@ -235,7 +248,7 @@ func TestSecrets(t *testing.T) {
 		if form == Staff {
 			private = slices.DeleteFunc(private, func(s string) bool { return s == "s3cr3t-command" || s == "777000777" }) // of the contest file, which staff wrote
 		} else {
-			private = append(private, "note-of-a-team", "a private question", "staff-account", "10.20.0.", "log of a run", "aoi", "judge", "507") // 507: the last score, which is frozen
+			private = append(private, "note-of-a-team", "a private question", "staff-account", "10.20.0.", "log of a run", "secret-ghost", "hidden-award", "s3cr3t-hint", "aoi", "judge", "507") // 507: the last score, which is frozen
 		}
 		for name, f := range files {
 			for _, secret := range private {
@@ -248,7 +261,7 @@ func TestSecrets(t *testing.T) {
 			want = strings.NewReplacer("ROUND", "cup_final", "TEAM", h.teams[0]).Replace(want)
 			_, has := files[want]
 			staff := slices.Contains([]string{"people.tsv", "audit.jsonl", "writeup/" + h.teams[0] + ".md"}, want)
-			if !strings.Contains(want, "JOB") && !strings.HasPrefix(want, "ghosts") && has != (form == Staff || !staff) {
+			if !strings.Contains(want, "JOB") && has != (form == Staff || !staff) {
 				t.Errorf("%s: it has %s: %v", form, want, has)
 			}
 		}

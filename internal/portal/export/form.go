@@ -18,7 +18,7 @@ import (
 // Files are what an export has: ROUND, JOB and TEAM are ids. Those of staff's form alone are
 // marked in Write.
 var Files = []string{"manifest.json", "contest.toml", "teams.tsv", "people.tsv", "rounds.jsonl", "results.jsonl", "boards/ROUND-provisional.json", "history/ROUND.tsv",
-	"questions.jsonl", "announcements.md", "audit.jsonl", "ghosts/ROUND.csv", "runs/JOB.json", "logs/JOB.txt", "writeup/TEAM.md"}
+	"questions.jsonl", "announcements.md", "audit.jsonl", "ghosts/ROUND.tsv", "runs/JOB.json", "logs/JOB.txt", "writeup/TEAM.md"}
 
 // version is that of the form.
 const version = 1
@@ -57,6 +57,7 @@ type round struct {
 	Windows   map[string]time.Time `json:"windows,omitempty"`
 	Noise     float64              `json:"noise,omitempty"`
 	Finals    []board.FinalScore   `json:"finals,omitempty"`
+	Awards    []board.Award        `json:"awards,omitempty"`
 }
 
 // A result is one run. Note and Commit are of staff's form.
@@ -70,6 +71,7 @@ type result struct {
 	Outcome  iikanji.Outcome `json:"outcome"`
 	Score    float64         `json:"score"`
 	Note     string          `json:"note,omitempty"`
+	Clean    bool            `json:"clean,omitempty"`
 	Judged   []judgement     `json:"judgements,omitempty"`
 }
 
@@ -97,6 +99,13 @@ func public(file []byte) ([]byte, error) {
 				if _, has := p["command"]; has {
 					p["command"] = []string{"hidden"}
 				}
+			}
+		}
+	}
+	if rounds, ok := top["rounds"].([]any); ok {
+		for _, r := range rounds {
+			if r, ok := r.(map[string]any); ok {
+				delete(r, "hints")
 			}
 		}
 	}

@@ -234,7 +234,7 @@ func (r *reader) round(tx *store.Tx, x round) error {
 			return err
 		}
 	}
-	return nil
+	return r.beside(tx, x)
 }
 
 // result writes a run that ended with its event.
@@ -256,7 +256,7 @@ func (r *reader) result(tx *store.Tx, x result, number int64) error {
 			return err
 		}
 	}
-	event, err := json.Marshal(lead.ResultEvent{Number: x.Number, Enqueued: x.Enqueued, Outcome: x.Outcome, Score: x.Score, Note: x.Note})
+	event, err := json.Marshal(lead.ResultEvent{Number: x.Number, Enqueued: x.Enqueued, Outcome: x.Outcome, Score: x.Score, Note: x.Note, Clean: x.Clean})
 	if err != nil {
 		return fmt.Errorf("writing an event: %w", err)
 	}

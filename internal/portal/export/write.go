@@ -98,6 +98,7 @@ func (w *writer) rounds(ctx context.Context, ids []string) error {
 		if err := w.boards(id, &h, v); err != nil {
 			return err
 		}
+		w.ghosts(id, &h)
 	}
 	var err error
 	if w.files["rounds.jsonl"], err = lines(all); err != nil {
@@ -109,7 +110,7 @@ func (w *writer) rounds(ctx context.Context, ids []string) error {
 
 // round is a round's time table. Who made an act is for staff.
 func (w *writer) round(ctx context.Context, id string, h *lead.History) (*round, error) {
-	r := &round{Round: id, Noise: h.Data.Noise, Windows: h.Data.Clock.Windows}
+	r := &round{Round: id, Noise: h.Data.Noise, Windows: h.Data.Clock.Windows, Awards: w.awards(h)}
 	if w.form == Staff || !h.Data.Published.IsZero() && !w.at.At.Before(h.Data.Published) {
 		r.Published, r.Finals = h.Data.Published, h.Data.Finals
 	}
@@ -140,7 +141,7 @@ func (w *writer) results(id string, h *lead.History, v *board.View) (out []resul
 			judged[j.Job] = append(judged[j.Job], judgement{j.At, j.Outcome, j.Score, j.Reason})
 		}
 		for _, r := range h.Data.Results {
-			out = append(out, result{id, r.Job, r.Team, r.Number, r.Enqueued, r.At, r.Outcome, r.Score, r.Note, judged[r.Job]})
+			out = append(out, result{id, r.Job, r.Team, r.Number, r.Enqueued, r.At, r.Outcome, r.Score, r.Note, r.Clean, judged[r.Job]})
 		}
 		return out
 	}

@@ -56,7 +56,8 @@ func TestEngines(t *testing.T) {
 			t.Cleanup(func() { s.Close() })
 			return newHallOn(t, teams, s)
 		}
-		for name, test := range map[string]func(*testing.T, maker){"hosts": hostsOn, "host ways": hostWaysOn, "foreign jobs": foreignJobsOn, "rejudge": rejudgeOn, "disqualify": disqualifyOn, "plan": planOn, "final steps": finalStepsOn} {
+		for name, test := range map[string]func(*testing.T, maker){"hosts": hostsOn, "host ways": hostWaysOn, "foreign jobs": foreignJobsOn, "rejudge": rejudgeOn, "disqualify": disqualifyOn, "plan": planOn, "final steps": finalStepsOn,
+			"ghosts": ghostsOn, "awards": awardsOn, "hints": hintsOn, "machine events": machineEventsOn} {
 			t.Run(engine+" "+name, func(t *testing.T) { test(t, hallOn) })
 		}
 	}

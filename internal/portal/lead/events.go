@@ -17,6 +17,7 @@ const (
 	KindMessage = "message" // Body is an api.Message
 	KindClock   = "clock"   // an act on the clock, or another state of the round
 	KindTeam    = "team"    // a team was made or changed
+	KindBeside  = "beside"  // a ghost or a prize by hand; boards read them again
 )
 
 // An Event is one line of a round's history, and of the outbox.
@@ -46,6 +47,7 @@ type ResultEvent struct {
 	Score    float64         `json:"score"`
 	Note     string          `json:"note,omitempty"`
 	Used     time.Duration   `json:"used_ns,omitempty"`
+	Clean    bool            `json:"clean,omitempty"` // it passed without a fault
 }
 
 // event writes an event in the transaction of its cause. The counter of the round is locked

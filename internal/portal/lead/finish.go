@@ -146,7 +146,8 @@ func (c *Core) done(tx *store.Tx, j *job, r api.Report, digest, body string, use
 	if err := j.close(tx, api.Done, now); err != nil {
 		return err
 	}
-	event, err := json.Marshal(ResultEvent{Number: j.Number, Enqueued: j.Enqueued, Outcome: r.Outcome, Score: r.Score, Note: j.Note, Used: used})
+	event, err := json.Marshal(ResultEvent{Number: j.Number, Enqueued: j.Enqueued, Outcome: r.Outcome, Score: r.Score, Note: j.Note, Used: used,
+		Clean: cleanRun(r)})
 	if err != nil {
 		return err
 	}

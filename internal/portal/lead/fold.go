@@ -46,7 +46,7 @@ func (c *Core) Follow(ctx context.Context, round string, h *History) ([]Event, e
 // needsRound reports whether events changed the round or its teams.
 func needsRound(events []Event) bool {
 	for _, e := range events {
-		if e.Kind == KindClock || e.Kind == KindTeam || e.Kind == KindJudge {
+		if e.Kind == KindClock || e.Kind == KindTeam || e.Kind == KindJudge || e.Kind == KindBeside {
 			return true
 		}
 	}
@@ -66,6 +66,9 @@ func (c *Core) reload(ctx context.Context, round string, h *History) error {
 			d.Results, d.Noise = h.Data.Results, h.Data.Noise
 		}
 		if err := readJudged(tx, round, d); err != nil {
+			return err
+		}
+		if err := readBeside(tx, round, d); err != nil {
 			return err
 		}
 		err = tx.Each("SELECT id, name, division, gone, gone_at FROM teams WHERE contest = ? AND "+onBoard+" ORDER BY created, id", []any{r.Contest.ID}, func(scan func(...any) error) error {
@@ -97,7 +100,7 @@ func (h *History) apply(e Event) error {
 		return fmt.Errorf("reading event %d of %s: %w", e.Number, e.Round, err)
 	}
 	next := *h.Data // readers may hold the old value
-	next.Results = append(next.Results, board.Result{Job: e.Job, Team: e.Team, Number: r.Number, Enqueued: r.Enqueued, At: e.At, Outcome: r.Outcome, Score: r.Score, Note: r.Note})
+	next.Results = append(next.Results, board.Result{Job: e.Job, Team: e.Team, Number: r.Number, Enqueued: r.Enqueued, At: e.At, Outcome: r.Outcome, Score: r.Score, Note: r.Note, Clean: r.Clean})
 	h.Data = &next
 	return nil
 }

@@ -139,9 +139,9 @@ func (c *Core) HostBeat(ctx context.Context, b api.HostBeat, from netip.Addr) (*
 		return nil, err
 	}
 	return out, c.store.Write(ctx, "host-beat", func(tx *store.Tx) error {
-		address, contestID, keys, joined := "", "", "", time.Time{}
-		err := tx.Row("SELECT s.host, h.name, h.url, h.proven, t.contest, s.ssh, s.joined, s.problem FROM host_state s JOIN hosts h ON h.id = s.host JOIN teams t ON t.id = h.team WHERE s.digest = ?",
-			[]any{Digest(b.Token)}, &out.Host, &out.Name, &address, &out.Proven, &contestID, &keys, &joined, &out.Problem)
+		address, contestID, keys, boot, joined := "", "", "", "", time.Time{}
+		err := tx.Row("SELECT s.host, h.name, h.url, h.proven, t.contest, s.ssh, s.boot, s.joined, s.problem FROM host_state s JOIN hosts h ON h.id = s.host JOIN teams t ON t.id = h.team WHERE s.digest = ?",
+			[]any{Digest(b.Token)}, &out.Host, &out.Name, &address, &out.Proven, &contestID, &keys, &boot, &joined, &out.Problem)
 		if err != nil {
 			return notFound(err)
 		}
@@ -161,13 +161,33 @@ func (c *Core) HostBeat(ctx context.Context, b api.HostBeat, from netip.Addr) (*
 		case joined.IsZero():
 			joined, keys = c.Now(), sent
 		case keys != sent:
-			out.Problem = "its SSH host keys have changed: register the host again"
+			was := out.Problem
+			if out.Problem = keysChanged; was != keysChanged {
+				if err := c.noteHost(tx, out.Host, hostKeys, ""); err != nil {
+					return err
+				}
+			}
+		}
+		if err := c.noteBoot(tx, out.Host, boot, cleaned(b.Boot, 64)); err != nil {
+			return err
 		}
 		agent := "http://" + net.JoinHostPort(u.Hostname(), strconv.Itoa(b.Port))
 		_, err = tx.Exec("UPDATE host_state SET agent = ?, boot = ?, ssh = ?, facts = ?, joined = ?, seen = ?, problem = ? WHERE host = ?",
 			agent, cleaned(b.Boot, 64), keys, facts, joined, c.Now(), cleaned(out.Problem, 380), out.Host)
 		return err
 	})
+}
+
+// keysChanged is the problem of a host with other SSH host keys than the pinned ones. It stays
+// until the host is registered again.
+const keysChanged = "its SSH host keys have changed: register the host again"
+
+// noteBoot keeps that a machine was rebooted, where both boot ids are known and differ.
+func (c *Core) noteBoot(tx *store.Tx, host, was, is string) error {
+	if was == "" || is == "" || was == is {
+		return nil
+	}
+	return c.noteHost(tx, host, hostBooted, is)
 }
 
 // hostFacts checks what a host sent, and is its facts as they are kept.
@@ -254,20 +274,23 @@ func (c *Core) Checked(ctx context.Context, results []api.HostResult) error {
 		now := c.Now()
 		for _, r := range results {
 			problem := cleaned(r.Problem, 380)
-			keys := "" // a change of the keys stays a problem until the host is registered again
-			switch err := tx.Row("SELECT problem FROM host_state WHERE host = ?", []any{r.Host}, &keys); {
+			keys, boot := "", ""
+			switch err := tx.Row("SELECT problem, boot FROM host_state WHERE host = ?", []any{r.Host}, &keys, &boot); {
 			case errors.Is(err, store.ErrNone):
 				continue
 			case err != nil:
 				return err
 			}
-			if strings.HasPrefix(keys, "its SSH host keys") {
+			if keys == keysChanged {
 				problem = keys
 			}
 			if _, err := tx.Exec("UPDATE host_state SET problem = ? WHERE host = ?", problem, r.Host); err != nil {
 				return err
 			}
 			if r.Proven {
+				if err := c.noteBoot(tx, r.Host, boot, cleaned(r.Boot, 64)); err != nil {
+					return err
+				}
 				if _, err := tx.Exec("UPDATE host_state SET reached = ?, clock_off = ?, boot = CASE WHEN ? = '' THEN boot ELSE ? END WHERE host = ?", now, r.Offset, cleaned(r.Boot, 64), cleaned(r.Boot, 64), r.Host); err != nil {
 					return err
 				}

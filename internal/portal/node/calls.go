@@ -50,9 +50,7 @@ func (n *Node) Round(ctx context.Context, who api.Who, id string) (*api.Round, e
 	out := &api.Round{ID: id, Contest: r.Contest.ID, Name: r.Contest.Name, Title: r.Round.Title, Kind: r.Round.Kind, State: contest.ByTime(r.Clock, r.State, now),
 		Problem: r.Round.Problem, Zone: r.Contest.Zone, Local: r.Contest.Local, Clock: api.ClockFor(r.Clock, who.Team, now), Teams: len(v.Rows),
 		Rules: api.Rules{Standing: rules.Standing, CountsIf: rules.CountsIf, Tail: rules.Tail, StopOwn: rules.StopOwnRun, Load: r.Problem().Load, Final: judging.Sentence(r.Round.Final)}}
-	for _, h := range v.Prizes() {
-		out.Prizes = append(out.Prizes, api.Prize{ID: h.Prize.ID, Title: h.Prize.Title, Kind: h.Prize.Kind, Team: h.Team, Value: h.Value})
-	}
+	out.Prizes = api.PrizesOf(v)
 	seen := map[string]bool{}
 	for _, row := range v.Rows {
 		if !seen[row.Division] {

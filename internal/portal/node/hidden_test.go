@@ -42,6 +42,14 @@ freeze = "1h"
 id = "jump"
 kind = "biggest_jump"
 of = "ratio"
+[[rounds.prizes]]
+id = "jury"
+kind = "manual"
+[[rounds.hints]]
+id = "index"
+text = "an index on the rent"
+after = "30m"
+above = 120
 [problem.p]
 command = ["true"]
 load = "10s"
@@ -133,7 +141,9 @@ func (w *world) shows(who api.Who, n int) string {
 	w.check(err)
 	messages, err := w.node.Messages(ctx, who, hiddenRound)
 	w.check(err)
-	text, err := json.Marshal([]any{board, series, round, team, queue, messages})
+	ghosts, err := w.node.Ghosts(ctx, who, hiddenRound)
+	w.check(err)
+	text, err := json.Marshal([]any{board, series, round, team, queue, messages, ghosts})
 	w.check(err)
 	return string(text)
 }
@@ -167,6 +177,7 @@ func TestHidden(t *testing.T) {
 	one.run(1, 440, 50)
 	two.run(1, 430, 7)
 	two.run(0, 440, 8)
+	one.check(one.core.Award(t.Context(), "s", hiddenRound, api.Award{Prize: "jury", Team: one.teams[1], Reason: "hidden"}))
 	for _, w := range []*world{one, two} {
 		w.minute.Store(470)
 	}

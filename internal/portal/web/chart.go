@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/portal/board"
@@ -36,25 +37,44 @@ func spark(scores []float64) template.HTML {
 // mostLines is how many teams a chart has: as many as there are colours.
 const mostLines = 6
 
+// mostGhosts is how many ghosts a chart has.
+const mostGhosts = 3
+
 // scores draws the scores of teams over the time of play, each as steps: a score stands until
-// the next run.
-func (p page) scores(lines []board.Series, minutes float64) template.HTML {
+// the next run. Ghosts are dashed.
+func (p page) scores(lines []board.Series, minutes float64, ghosts ...board.GhostLine) template.HTML {
 	plot := &chart.Plot{Title: p.T("chart.title"), Desc: p.T("chart.desc"), YName: p.T("score"), Format: p.Score, XLo: 0, XHi: math.Max(1, minutes), Height: 280}
 	shapes := []chart.Shape{chart.Dot, chart.Up, chart.Square, chart.Diamond, chart.Down, chart.Ring}
 	for i, l := range lines[:min(len(lines), mostLines)] {
 		s := chart.Series{Name: l.Name, Colour: chart.Colour(i + 1), Shape: shapes[i], Line: true}
-		for k, at := range l.Points {
-			title := fmt.Sprintf("%s: %s", l.Name, p.Score(at.Score))
-			if k > 0 && at.Minute > l.Points[k-1].Minute {
-				s.Points = append(s.Points, chart.Point{X: at.Minute, Y: l.Points[k-1].Score})
-			}
-			s.Points = append(s.Points, chart.Point{X: at.Minute, Y: at.Score, Title: title})
-			plot.XHi = math.Max(plot.XHi, at.Minute)
+		p.steps(plot, s, l.Points, true)
+	}
+	for i, g := range ghosts[:min(len(ghosts), mostGhosts)] {
+		s := chart.Series{Name: p.T("ghost.of", g.Name), Colour: chart.Grey - chart.Colour(i), Line: true, Bare: true, Dashed: true}
+		points := g.Points
+		if n := len(points); n > 0 && !g.Ended && minutes > points[n-1].Minute { // it stands there now
+			points = append(slices.Clone(points), board.Point{Minute: minutes, Score: points[n-1].Score})
 		}
-		plot.Series = append(plot.Series, s)
+		p.steps(plot, s, points, false)
 	}
 	plot.XTicks = hourTicks(plot.XHi)
 	return drawn(plot)
+}
+
+// steps adds a line of steps to a plot. titled marks have the name and the score.
+func (p page) steps(plot *chart.Plot, s chart.Series, points []board.Point, titled bool) {
+	for k, at := range points {
+		if k > 0 && at.Minute > points[k-1].Minute {
+			s.Points = append(s.Points, chart.Point{X: at.Minute, Y: points[k-1].Score})
+		}
+		x := chart.Point{X: at.Minute, Y: at.Score}
+		if titled {
+			x.Title = fmt.Sprintf("%s: %s", s.Name, p.Score(at.Score))
+		}
+		s.Points = append(s.Points, x)
+		plot.XHi = math.Max(plot.XHi, at.Minute)
+	}
+	plot.Series = append(plot.Series, s)
 }
 
 // drawn is a chart in two widths, of which the style sheet shows one: its text keeps its size.

@@ -16,7 +16,7 @@ func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return slices.Concat(s.loginPages(), s.noticePages(), s.peoplePages(), []api.Route{
+	return slices.Concat(s.loginPages(), s.noticePages(), s.peoplePages(), s.besidePages(), []api.Route{
 		{Method: "GET", Path: "/{$}", Need: api.Anyone, Handle: s.home},
 		{Method: "GET", Path: "/r/{round}", Need: api.Anyone, Handle: s.board},
 		{Method: "GET", Path: "/tv/{round}", Need: api.Anyone, Handle: s.tv},
@@ -85,8 +85,11 @@ func (s *site) withBoard(c *api.Call) (p page, err error) {
 		return p, err
 	}
 	lines = slices.DeleteFunc(lines, func(l board.Series) bool { return len(l.Points) == 0 })
-	if len(lines) > 0 {
-		p.Chart = p.scores(lines, p.minutes())
+	if p.Ghosts, err = c.Portal.Ghosts(c.R.Context(), c.Who, p.Round.ID); err != nil {
+		return p, err
+	}
+	if len(lines) > 0 || len(p.Ghosts) > 0 {
+		p.Chart = p.scores(lines, p.minutes(), p.Ghosts...)
 	}
 	if p.Division = c.R.URL.Query().Get("division"); p.Division != "" {
 		p.Board.Rows = slices.DeleteFunc(slices.Clone(p.Board.Rows), func(r board.Row) bool { return r.Division != p.Division })

@@ -31,8 +31,17 @@ func (s *site) teamWith(c *api.Call, status int, refused string) error {
 	if p.Queue, err = c.Portal.Queue(ctx, c.Who, p.Round.ID); err != nil {
 		return err
 	}
+	if p.Ghosts, err = c.Portal.Ghosts(ctx, c.Who, p.Round.ID); err != nil {
+		return err
+	}
 	if len(p.Team.Series) > 0 {
-		p.Chart = p.scores([]board.Series{{Team: p.Team.ID, Name: p.Team.Name, Points: p.Team.Series}}, p.minutes())
+		p.Chart = p.scores([]board.Series{{Team: p.Team.ID, Name: p.Team.Name, Points: p.Team.Series}}, p.minutes(), p.Ghosts...)
+	}
+	if p.Hints, err = c.Portal.Hints(ctx, c.Who, p.Round.ID); err != nil {
+		return err
+	}
+	if p.Reached, err = c.Portal.Reached(ctx, c.Who, p.Round.ID); err != nil {
+		return err
 	}
 	return s.render(c, status, "team", p)
 }

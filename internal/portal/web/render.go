@@ -25,7 +25,7 @@ type site struct {
 }
 
 // pageNames are the templates besides the layout.
-var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error", "contest", "join", "invitation", "desk", "me", "hosts", "final"}
+var pageNames = []string{"home", "login", "board", "tv", "other", "team", "job", "questions", "staff", "error", "contest", "join", "invitation", "desk", "me", "hosts", "final", "prizes", "train", "ghosts", "flags"}
 
 // newSite reads the templates and the words. An error is a mistake of the program.
 func newSite() (*site, error) {
@@ -75,6 +75,11 @@ type page struct {
 	Hosts         []api.Host
 	Made          *api.MadeHost // a machine that was registered just now
 	Final         *api.FinalState
+	Ghosts        []board.GhostLine
+	Hints         []api.Hint
+	Reached       []board.Reached // of the own team
+	Trainees      []api.Trainee
+	Flags         []api.Flag
 	Chart         template.HTML
 	Before        *api.Job // the team's run before the one that is shown
 	Best          *api.Job

@@ -104,7 +104,8 @@ func views(t *testing.T, server *httptest.Server) [][2]string {
 		{"", round + "/teams/t04"}, {"member", round + "/team"}, {"member", jobOf(t, server)}, {"member", round + "/questions"}, {"", round + "/questions"}, {"member", round + "/hosts"}, {"judge", "/staff/" + apitest.Round + "/hosts"}, {"judge", "/staff/" + apitest.Round + "/final"},
 		{"judge", "/staff/" + apitest.Round}, {"organiser", "/staff/" + apitest.Round}, {"", "/r/none"},
 		{"", "/contests/cup"}, {"", "/contests/cup/join"}, {"person", "/contests/cup/join"}, {"leads", "/contests/cup/join"}, {"organiser", "/desk/cup"}, {"judge", "/desk/cup"},
-		{"", "/login?next=/me"}, {"person", "/me?authenticator=1"}, {"judge", "/me"}}
+		{"", "/login?next=/me"}, {"person", "/me?authenticator=1"}, {"judge", "/me"},
+		{"", round + "/prizes"}, {"judge", round + "/prizes"}, {"judge", "/train/" + apitest.Round}, {"organiser", "/staff/" + apitest.Round + "/ghosts"}, {"judge", "/staff/" + apitest.Round + "/flags"}}
 }
 
 // TestViews: every page has its words in both languages, and no text of a team as markup.

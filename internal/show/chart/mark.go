@@ -56,7 +56,16 @@ type key struct {
 	shape  Shape
 	colour Colour
 	line   bool
+	dashed bool
 	name   string
+}
+
+// dashed is the class of a dashed line, behind another one.
+func dashed(is bool) string {
+	if is {
+		return " dashed"
+	}
+	return ""
 }
 
 // legend draws entries in rows from (x, y) and returns the height that it used.
@@ -68,7 +77,7 @@ func (s *svg) legend(keys []key, x, y, right float64) float64 {
 			at, row = x, row+18
 		}
 		if k.line {
-			s.printf(`<path class="line k%d" d="M%s %sH%s"/>`, k.colour, num(at), num(y+row-4), num(at+16))
+			s.printf(`<path class="line k%d%s" d="M%s %sH%s"/>`, k.colour, dashed(k.dashed), num(at), num(y+row-4), num(at+16))
 		}
 		s.mark(k.shape, k.colour, at+8, y+row-4, 4.5)
 		s.text("", "start", at+22, y+row, k.name)

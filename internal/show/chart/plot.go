@@ -45,6 +45,7 @@ type Series struct {
 	Shape  Shape
 	Line   bool // connect the points
 	Bare   bool // no mark at a point
+	Dashed bool // the line is dashed
 	Points []Point
 }
 
@@ -88,14 +89,14 @@ func (p *Plot) SVG() template.HTML {
 func (p *Plot) keys() (keys []key) {
 	for _, b := range p.Bands {
 		if b.Name != "" && len(b.Points) > 0 {
-			keys = append(keys, key{areaMark, b.Colour, false, b.Name})
+			keys = append(keys, key{areaMark, b.Colour, false, false, b.Name})
 		}
 	}
 	for _, s := range p.Series {
 		if s.Name == "" || len(s.Points) == 0 {
 			continue
 		}
-		k := key{s.Shape, s.Colour, s.Line, s.Name}
+		k := key{s.Shape, s.Colour, s.Line, s.Dashed, s.Name}
 		if s.Bare {
 			k.shape = noMark
 		}
@@ -177,7 +178,7 @@ func (a *area) drawSpan(s *svg, sp Span) {
 
 func (a *area) series(s *svg, series Series) {
 	if series.Line && len(series.Points) > 1 {
-		s.printf(`<polyline class="line k%d" points="`, series.Colour)
+		s.printf(`<polyline class="line k%d%s" points="`, series.Colour, dashed(series.Dashed))
 		for _, p := range series.Points {
 			s.printf("%s,%s ", num(a.x(p.X)), num(a.y(p.Y)))
 		}

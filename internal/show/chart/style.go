@@ -14,6 +14,7 @@ svg.chart text.dim{fill:var(--dim)}
 svg.chart .rule{stroke:var(--rule);stroke-width:1}
 svg.chart .axis{stroke:var(--dim);stroke-width:1}
 svg.chart .line{fill:none;stroke-width:1.6}
+svg.chart .dashed{stroke-dasharray:6 4}
 svg.chart .bound{stroke-width:1.6}
 svg.chart .open{fill:var(--page);stroke-width:1.6}
 svg.chart .span{fill-opacity:.12}

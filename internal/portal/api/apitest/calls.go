@@ -40,9 +40,7 @@ func (p *Portal) Round(_ context.Context, who api.Who, round string) (*api.Round
 		Division: []string{"general", "student", "guest", "agent"},
 		Rules: api.Rules{Standing: r.Rules.Standing, CountsIf: r.Rules.CountsIf, Tail: r.Rules.Tail, StopOwn: r.Rules.StopOwnRun, Load: time.Minute,
 			Final: "3 runs after a reboot; 2 must pass; the median counts"}}
-	for _, prize := range r.Prizes {
-		out.Prizes = append(out.Prizes, api.Prize{ID: prize.ID, Title: prize.Title, Kind: prize.Kind})
-	}
+	out.Prizes = api.PrizesOf(board.Of(p.data, board.Reader{Role: board.Public}, p.now))
 	return out, nil
 }
 

@@ -76,6 +76,7 @@ func New(now time.Time) *Portal {
 		p.data.Teams = append(p.data.Teams, t)
 	}
 	p.data.Teams[10].Gone, p.data.Teams[10].GoneAt = "withdrawn", Start.Add(2*time.Hour)
+	p.data.Ghosts, p.data.Awards = ghosts(), []board.Award{{Prize: "jury", Team: "t04", At: Start.Add(3 * time.Hour), Reason: "a <b>bold</b> idea"}}
 	p.fill()
 	p.messages = []api.Message{
 		{ID: "m1", Round: Round, Kind: "announcement", At: Start.Add(time.Minute), By: "organiser", Text: "競技を開始しました。\nGood luck!", Public: true},
@@ -125,6 +126,38 @@ id = "student"
 kind = "best_of"
 of = "student"
 title = { ja = "学生賞", en = "Best students" }
+[[rounds.prizes]]
+id = "first"
+kind = "first_above"
+at = 5000
+title = { ja = "一番乗り", en = "First above 5,000" }
+[[rounds.prizes]]
+id = "clean"
+kind = "longest_clean"
+title = { ja = "安定賞", en = "Most reliable" }
+[[rounds.prizes]]
+id = "jury"
+kind = "manual"
+title = { ja = "審査員特別賞", en = "Jury's prize" }
+[[rounds.prizes]]
+id = "idea"
+kind = "manual"
+title = { ja = "アイデア賞", en = "Best idea" }
+[[rounds.hints]]
+id = "explain"
+title = { ja = "遅いクエリ", en = "Slow statements" }
+text = { ja = "EXPLAIN で読む行数を調べます。\n<b>bold</b>", en = "EXPLAIN shows how many rows a statement reads.\n<b>bold</b>" }
+after = "30m"
+[[rounds.hints]]
+id = "images"
+text = { ja = "画像は静的に配信できます。", en = "Images can be served as files." }
+above = 2000
+[[rounds.hints]]
+id = "cache"
+title = { ja = "キャッシュ", en = "Caches" }
+text = { ja = "変わらない値はメモリに置けます。", en = "Values that do not change can stay in memory." }
+after = "7h"
+above = 90000
 [problem.xsuportal]
 arena = "xsuportal"
 `
@@ -179,7 +212,7 @@ func (p *Portal) add(j api.Job) {
 		j.State, j.Ended, j.Result = api.Running, time.Time{}, nil
 	default:
 		p.data.Results = append(p.data.Results, board.Result{Job: j.ID, Team: j.Team, Number: j.Number, Enqueued: j.Enqueued, At: j.Ended,
-			Outcome: j.Result.Outcome, Score: j.Result.Score, Note: j.Note})
+			Outcome: j.Result.Outcome, Score: j.Result.Score, Note: j.Note, Clean: j.Number > 4 && len(j.Result.Faults) == 0})
 	}
 	p.jobs = append(p.jobs, j)
 }
