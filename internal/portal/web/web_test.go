@@ -238,6 +238,36 @@ func TestForms(t *testing.T) {
 	if _, text := get(t, server, "judge", "en", "/staff/"+apitest.Round); !strings.Contains(text, "may we use &lt;Redis&gt;?") {
 		t.Errorf("staff does not see the question:\n%s", text)
 	}
+	prize := url.Values{"form": {"form of judge"}, "prize": {"idea"}, "team": {"t04"}, "reason": {"the <i>cleanest</i> change"}}
+	if status, to := post("judge", "/r/"+apitest.Round+"/prizes", prize); status != http.StatusSeeOther || to != "/r/"+apitest.Round+"/prizes" {
+		t.Errorf("an award: %d to %s", status, to)
+	}
+	if _, text := get(t, server, "", "en", "/r/"+apitest.Round+"/prizes"); !strings.Contains(text, "the &lt;i&gt;cleanest&lt;/i&gt; change") {
+		t.Errorf("the award is not shown:\n%s", text)
+	}
+	ghosts := "/staff/" + apitest.Round + "/ghosts"
+	ghost := url.Values{"form": {"form of organiser"}, "name": {"the <u>old</u> winner"}, "points": {"0,100\n10,x"}}
+	if status, _ := post("organiser", ghosts, ghost); status != http.StatusBadRequest {
+		t.Errorf("a ghost of junk: %d", status)
+	}
+	ghost["points"], ghost["public"] = []string{"0,100\n10,200,an index"}, []string{"1"}
+	if status, to := post("organiser", ghosts, ghost); status != http.StatusSeeOther || to != ghosts {
+		t.Errorf("a ghost: %d to %s", status, to)
+	}
+	if _, text := get(t, server, "", "en", "/r/"+apitest.Round); !strings.Contains(text, "the &lt;u&gt;old&lt;/u&gt; winner") || !strings.Contains(text, "dashed") {
+		t.Errorf("the board lacks the ghost:\n%s", text)
+	}
+	if status, _ := post("organiser", ghosts, url.Values{"form": {"form of organiser"}, "remove": {"new"}}); status != http.StatusSeeOther {
+		t.Errorf("removing a ghost: %d", status)
+	}
+	hint := url.Values{"form": {"form of member"}, "hint": {"images"}}
+	if status, to := post("member", "/r/"+apitest.Round+"/team/hint", hint); status != http.StatusSeeOther || to != "/r/"+apitest.Round+"/team" {
+		t.Errorf("a hint: %d to %s", status, to)
+	}
+	hint.Set("hint", "cache")
+	if status, _ := post("member", "/r/"+apitest.Round+"/team/hint", hint); status != http.StatusConflict {
+		t.Errorf("a locked hint: %d", status)
+	}
 	if status, _ := post("member", "/staff/"+apitest.Round+"/say", mine); status != http.StatusForbidden {
 		t.Errorf("a member announces: %d", status)
 	}
