@@ -36,7 +36,7 @@ var goldenLevers = []struct {
 	{&nPlusOne, testFacts, 48, 48, 44},
 	{&madeAnew, Facts{}, 19, 19, 16},
 	{&slowEncoder, Facts{}, 11, 10, 13},
-	{&programPerRequest, Facts{}, 12, 6, 12},
+	{&programPerRequest, Facts{}, 18, 10, 15},
 	{&readOnlyTransaction, Facts{}, 11, 7, 12},
 	{&workUnderLock, Facts{}, 11, 0, 13},
 	{&droppedConnections, Facts{}, 13, 10, 13},

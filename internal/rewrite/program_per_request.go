@@ -16,8 +16,8 @@ var programPerRequest = Lever{Code: "APP209", Title: "a program per request",
 	find: findPrograms,
 }
 
-// findPrograms finds programs that are started for each request. Copies of files and
-// digests by openssl are done in the process instead.
+// findPrograms finds programs that are started for each request. Copies of files,
+// other work on files and digests by openssl are done in the process instead.
 func findPrograms(r *reporter) error {
 	p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
 	for _, f := range p.x.files {
@@ -53,12 +53,12 @@ func (p *programs) command(c *ast.CallExpr) {
 	}
 	out := place{node: c, what: name + " is started for each request", how: "do its work in the process", proof: Tested, promise: TestedOnly}
 	rw := p.x.rewrite()
-	if p.copies(rw, c, args) || p.digest(rw, c, args) {
+	if p.copies(rw, c, args) || p.digest(rw, c, args) || p.onFiles(rw, c, args) {
 		if fix, ok := rw.fix("do it in the process"); p.r.needs(ok, c, nameTaken) {
 			out.fixes = fix1(fix)
 		}
 	} else {
-		p.r.no(c, "of programs, only a copy by cp and a digest by openssl in a pipeline have a rewrite")
+		p.r.no(c, "of programs, only cp, rm -rf, mkdir, zip -j -r and a digest by openssl in a pipeline have a rewrite")
 	}
 	if len(out.fixes) == 0 {
 		out.promise = NoPromise

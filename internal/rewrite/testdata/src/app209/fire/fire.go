@@ -57,6 +57,46 @@ func Zip(w http.ResponseWriter, r *http.Request) {
 	exec.Command("zip", "-j", "out.zip", "a", "b").Run() // want `zip is started`
 }
 
+func ZipFolder(w http.ResponseWriter, r *http.Request) {
+	if err := exec.Command("zip", "-j", "-r", "out/"+r.PathValue("id")+".zip", "in").Run(); err != nil { // want `zip is started`
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
+func ZipQuietly(w http.ResponseWriter, r *http.Request) {
+	exec.CommandContext(r.Context(), "/usr/bin/zip", "-qrj", "out.zip", r.PathValue("id")).Run() // want `zip is started`
+}
+
+func Remove(w http.ResponseWriter, r *http.Request) {
+	folder := "in/" + r.PathValue("id")
+	exec.Command("rm", "-rf", folder, folder+".zip").Run() // want `rm is started`
+}
+
+func Folder(w http.ResponseWriter, r *http.Request) {
+	exec.Command("mkdir", "in/"+r.PathValue("id")).Run()         // want `mkdir is started`
+	exec.Command("mkdir", "-p", "in/"+r.PathValue("to/b")).Run() // want `mkdir is started`
+}
+
+func ZipWithPaths(w http.ResponseWriter, r *http.Request) {
+	exec.Command("zip", "-r", "out.zip", "in").Run()                      // want `zip is started`
+	exec.Command("zip", "-j", "-r", "out.zip", "in", "also").Run()        // want `zip is started`
+	exec.Command("zip", "-j", "-r", "-9", "out.zip", "in").Run()          // want `zip is started`
+	exec.Command("zip", "-j", "-r", "out.zip", "in", "-x", "*.txt").Run() // want `zip is started`
+	out, _ := exec.Command("zip", "-j", "-r", "-", "in").Output()         // want `zip is started`
+	w.Write(out)
+}
+
+func RemoveOrFail(w http.ResponseWriter, r *http.Request) {
+	exec.Command("rm", "-f", "in.txt").Run()       // want `rm is started`
+	exec.Command("rm", "-r", "in").Run()           // want `rm is started`
+	exec.Command("rm", "-rfv", "in").Run()         // want `rm is started`
+	exec.Command("rm", "-rf", "--", "-in").Run()   // want `rm is started`
+	exec.Command("mkdir", "-m", "700", "in").Run() // want `mkdir is started`
+	exec.Command("mkdir", "a", "b").Run()          // want `mkdir is started`
+	all := []string{"-rf", "in"}
+	exec.Command("rm", all...).Run() // want `rm is started`
+}
+
 func Script(w http.ResponseWriter, r *http.Request) {
 	cmd := exec.Command("./init.sh") // want `init.sh is started`
 	cmd.Run()

@@ -60,6 +60,18 @@ func Middleware(next http.Handler) http.Handler {
 	})
 }
 
+func RemoveAll(w http.ResponseWriter, r *http.Request) { os.RemoveAll("in/" + r.PathValue("id")) }
+
+// A folder that is made before any request.
+func Prepare() error { return exec.Command("mkdir", "-p", "in").Run() }
+
+// An archive that a worker packs.
+func Pack(ids chan string) {
+	for id := range ids {
+		exec.Command("zip", "-j", "-r", id+".zip", id).Run()
+	}
+}
+
 func Link(w http.ResponseWriter, r *http.Request) { os.Link("a", "b") }
 
 var version = func() string {
