@@ -44,7 +44,8 @@ var nPlusOneStatements = cause.Declare(cause.PerDatabase, findNPlusOne,
 // requests follow each other on a connection; a series of hundreds with new values
 // does, in seconds with far fewer requests than executions.
 //
-// A loop within a loop is one finding, about the inner one.
+// A loop within a loop is one finding, about the inner one. Writes in loops are found by their
+// routes and transactions (n_plus_one_write.go).
 //
 // Refetch (DB114): a look-up by a whole unique key runs many times more often
 // than there are rows, or mostly with values that its connection had just used,
@@ -52,6 +53,9 @@ var nPlusOneStatements = cause.Declare(cause.PerDatabase, findNPlusOne,
 func findNPlusOne(v *cause.View) []iikanji.Finding {
 	var out []iikanji.Finding
 	for i, d := range v.Digests {
+		if f, ok := writeLoop(v, d); ok {
+			out = append(out, f)
+		}
 		if !v.Lookup(d) {
 			continue
 		}
@@ -169,7 +173,7 @@ func series(v *cause.View, d cause.Digest) (iikanji.Evidence, bool) {
 // perRoute finds an N+1 whose parent is unknown and whose route is known, also
 // where other routes send the statement too.
 func perRoute(v *cause.View, _ int, d cause.Digest) (iikanji.Finding, bool) {
-	i := slices.IndexFunc(d.Senders, func(f cause.Sender) bool { return f.Each >= manyPerRoute && f.Each-2*f.Err >= cause.FewPerRow })
+	i := slices.IndexFunc(d.Senders, inLoop)
 	if i < 0 {
 		return iikanji.Finding{}, false
 	}
