@@ -247,7 +247,8 @@ func (k *knobs) shared(e ast.Expr) types.Object {
 	if root == nil {
 		return nil
 	}
-	if d, ok := k.x.topDecl(e).(*ast.FuncDecl); ok && d.Recv != nil && within(k.x.defs[root], d.Recv) || root.Parent() == k.x.pass.Pkg.Scope() {
+	def := k.x.defs[root] // nil for the variable of a type switch
+	if d, ok := k.x.topDecl(e).(*ast.FuncDecl); ok && d.Recv != nil && def != nil && within(def, d.Recv) || root.Parent() == k.x.pass.Pkg.Scope() {
 		return origin(v)
 	}
 	return nil

@@ -100,3 +100,17 @@ func (p *parser) Next() bool {
 	p.at++
 	return true
 }
+
+type shape struct{ corners int }
+
+// The variable of a type switch has no definition of its own.
+func (p *parser) Grow(w http.ResponseWriter, v any) {
+	switch v := v.(type) {
+	case *shape:
+		v.corners++
+		if v.corners > perPage {
+			http.Error(w, "too many corners", http.StatusBadRequest)
+			return
+		}
+	}
+}
