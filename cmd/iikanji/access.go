@@ -238,7 +238,7 @@ func (c *accessCmd) options(ctx context.Context) (opt accesslog.Options, err err
 
 func (f *accessFlags) options(ctx context.Context) (opt accesslog.Options, err error) {
 	opt = accesslog.Options{Format: f.LogFormat, Fields: f.Field, QueryKeys: f.Query, DecodeURI: f.DecodeURI, MaxBad: f.MaxBad / 100, Partial: f.Partial, Zone: time.Local}
-	if f.MaxBad < 0 || f.MaxBad >= 100 {
+	if !(f.MaxBad >= 0 && f.MaxBad < 100) { // also not a number
 		return opt, usageError("--max-bad %v: not a percentage from 0 to below 100", f.MaxBad)
 	}
 	if f.MaxBad == 0 {

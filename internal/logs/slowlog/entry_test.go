@@ -201,6 +201,8 @@ func TestBadInput(t *testing.T) {
 	many := strings.Repeat(entry(1, 10, "select 1"), 10)
 	for name, c := range map[string]struct{ log, want string }{
 		"empty":  {"", "is empty"},
+		"blank":  {"\n \n\r\n", "is empty"},
+		"UTF-16": {"\xff\xfe#\x00 \x00T\x00i\x00m\x00e\x00", "is in UTF-16"},
 		"text":   {"hello\nworld\n", "is not a statement log"},
 		"binary": {string(bytes.Repeat([]byte{0, 255, 10, 35}, 1000)), "is not a statement log"},
 		"access": {"127.0.0.1 - - [21/Nov/2026:05:00:00 +0000] \"GET / HTTP/1.1\" 200 5\n", "is not a statement log"},

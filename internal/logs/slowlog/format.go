@@ -117,8 +117,11 @@ func detectHeader(head []byte) string {
 }
 
 func unknown(name string, head []byte) error {
-	if len(head) == 0 {
+	if len(bytes.TrimSpace(head)) == 0 {
 		return &Error{name + " is empty", []string{"turn the slow log on: SET GLOBAL slow_query_log=1, long_query_time=0"}}
+	}
+	if bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")) {
+		return &Error{name + " is in UTF-16", []string{"convert it first: iconv -f UTF-16 -t UTF-8 FILE | iikanji slow -"}}
 	}
 	return &Error{fmt.Sprintf("%s is not a statement log: it begins with %q", name, plain.CutBytes(string(bytes.ToValidUTF8(head[:min(len(head), 60)], []byte("\uFFFD"))), 60)),
 		[]string{"supported: slow logs and general logs of MariaDB, MySQL and Percona Server, logs of PostgreSQL, performance_schema digests as TSV, and SQLite traces as JSON lines"}}
