@@ -37,6 +37,9 @@ Examples:
 Exit status: 0 nothing failed, 1 failed to run, 2 usage, 3 a check failed.`
 }
 
+// brief is how long the checks may take without a line of progress where there is no terminal.
+const brief = 5 * time.Second
+
 // Run runs the command.
 func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 	t, err := findTarget(c.Target)
@@ -52,7 +55,12 @@ func (c *doctorCmd) Run(ctx context.Context, e *env) error {
 	}
 	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
-	o := doctor.Options{File: t.file, Dir: dir, Restart: c.Restart, Show: func(check doctor.Check) { progress.Status("%s: %s", cmp.Or(check.Service, "site"), check.Name) }}
+	began := e.Now()
+	o := doctor.Options{File: t.file, Dir: dir, Restart: c.Restart, Show: func(check doctor.Check) {
+		if e.TTY || e.Now().Sub(began) > brief {
+			progress.Status("%s: %s", cmp.Or(check.Service, "site"), check.Name)
+		}
+	}}
 	if c.Restart || c.Bench {
 		h, err := history.Open(hist) // its lock: no other iikanji may work on the site now
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,17 @@ func TestTargetHere(t *testing.T) {
 	}
 	if a, err := findTarget("."); err == nil || err.Error() != "the folder . has no iikanji.toml: iikanji init writes one" {
 		t.Errorf("an empty folder by its name: %+v, %v", a, err)
+	}
+	for name, make := range map[string]func(path string) error{
+		"folder": func(path string) error { return os.Mkdir(path, 0o755) },
+		"loop":   func(path string) error { return os.Symlink(target.Name, path) },
+	} {
+		if err := errors.Join(os.Mkdir(name, 0o755), make(filepath.Join(name, target.Name))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := findTarget(name); err == nil || !strings.Contains(err.Error(), filepath.Join(name, target.Name)+" is not a file that can be read") {
+			t.Errorf("a %s as the file: %v", name, err)
+		}
 	}
 	text := "version = 1\nurl = \"http://127.0.0.1:8080\"\n[[service]]\nname = \"web\"\nrole = \"web\"\nlisten = \"127.0.0.1:8080\"\n"
 	if err := os.WriteFile(target.Name, []byte(text), 0o600); err != nil {

@@ -27,11 +27,15 @@ func TestApplyKilled(t *testing.T) {
 	each := oneOfEach()
 	shell(t, exitDone, "plan", "shop", "--dir", dir, "--file", remedyFile(t, each["mysqlconf"])) // fills the folder
 	original := filesBelow(t, dir)
-	halves := 0
+	halves, tried := 0, 0
 	for _, k := range []struct {
 		kind  string
 		lines int // in the journal: planned, applying, then two for each operation
-	}{{"mysqlconf", 3}, {"patch", 4}, {"ddl", 3}, {"mysqlconf", 5}} {
+	}{{"mysqlconf", 3}, {"patch", 4}, {"ddl", 3}, {"mysqlconf", 5}, {"patch", 3}, {"patch", 4}, {"patch", 3}, {"patch", 4}} {
+		if halves > 0 && tried >= 4 { // on a busy machine a change may be over before the kill
+			break
+		}
+		tried++
 		killedAfter(t, dir, remedyFile(t, each[k.kind]), k.lines)
 		h, err := history.View(filepath.Join(dir, "history"))
 		if err != nil {
@@ -63,7 +67,8 @@ func TestApplyKilled(t *testing.T) {
 	}
 }
 
-// killedAfter kills an apply when its change has the given number of journal lines.
+// killedAfter kills an apply when its change has the given number of journal lines, or a little
+// later.
 func killedAfter(t *testing.T, dir, remedy string, lines int) {
 	t.Helper()
 	journal := filepath.Join(dir, "history", "journal.jsonl")
@@ -87,7 +92,10 @@ func killedAfter(t *testing.T, dir, remedy string, lines int) {
 	for count() < before+lines {
 		select {
 		case <-ended:
-			t.Fatalf("it ended by itself with %d lines:\n%s", count()-before, said.String())
+			if n := count() - before; n < lines {
+				t.Fatalf("it ended by itself with %d lines:\n%s", n, said.String())
+			}
+			return // between two looks
 		case <-time.After(time.Millisecond):
 		}
 	}

@@ -54,9 +54,18 @@ func findTarget(name string) (*namedTarget, error) {
 		return &namedTarget{Name: name, file: f}, nil
 	}
 	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		if path := filepath.Join(name, target.Name); isThere(path) {
+			return nil, usageError("%s is not a file that can be read: it is a folder, a device, or a link that leads nowhere", path)
+		}
 		return nil, usageError("the folder %s has no %s: iikanji init writes one", name, target.Name)
 	}
 	return nil, usageError("unknown target %q; the targets are: %s; and any folder with an %s (iikanji init writes one)", name, strings.Join(arena.Names(), ", "), target.Name)
+}
+
+// isThere reports whether a path exists, also as a link that leads nowhere.
+func isThere(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // findArena returns the arena of a name.

@@ -67,7 +67,8 @@ func TestWatch(t *testing.T) {
 		var d *watched
 		for range busyTries {
 			d = watchOnce(t, s.Dir, "--dir", work)
-			if !slices.ContainsFunc(d.Sensors, func(x observe.Sensor) bool { return x.Source == iikanji.Slow && !x.Green }) {
+			red := slices.ContainsFunc(d.Sensors, func(x observe.Sensor) bool { return x.Source == iikanji.Slow && !x.Green })
+			if !red && hasIndexOf(d, "booking (crossing_id") && d.Run.Outcome == iikanji.Passed {
 				break
 			}
 		}
@@ -181,48 +182,77 @@ func collectPast(t *testing.T, site *targettest.Site) {
 }
 
 // windows collects before and after an index, diagnoses both folders without the
-// site, and compares them.
+// site, and compares them. Few requests of a busy machine may prove neither the missing index
+// nor its effect: then both folders are collected again.
 func windows(t *testing.T, s *targettest.Site, db *sql.DB, work string, stop func()) {
 	dir := t.TempDir()
 	before, after := filepath.Join(dir, "before"), filepath.Join(dir, "after")
-	collect := func(into string) {
-		var out, said string
-		for range busyTries {
-			if err := os.RemoveAll(into); err != nil {
-				t.Fatal(err)
-			}
-			if out, said = shell(t, exitDone, "collect", s.Dir, "--for", "5s", "--sensors", "--into", into, "--dir", work); !strings.Contains(out, "RED") {
-				break
-			}
-		}
-		if !strings.Contains(out, "CONTENTS.txt") || strings.Contains(out, "RED") {
-			t.Errorf("collect: %s\n%s", out, said)
+	change := func(what string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), "ALTER TABLE ferry.booking "+what); err != nil {
+			t.Fatal(err)
 		}
 	}
-	collect(before)
-	if _, err := db.ExecContext(t.Context(), "ALTER TABLE ferry.booking ADD INDEX planted (crossing_id)"); err != nil {
-		t.Fatal(err)
+	why := ""
+	for try := range busyTries {
+		if try > 0 {
+			t.Logf("once more: %s", why)
+			change("DROP INDEX planted")
+		}
+		collectGreen(t, s, before, work)
+		change("ADD INDEX planted (crossing_id)")
+		collectGreen(t, s, after, work)
+		if why = indexShown(t, before, after); why == "" {
+			break
+		}
 	}
-	collect(after)
 	stop()
+	if why != "" {
+		t.Error(why)
+	}
 	clean(t, before)
 	shell(t, exitUsage, "collect", s.Dir, "--for", "5s", "--into", before, "--dir", work)
-
-	var d watched
-	out, _ := shell(t, exitDone, "diagnose", "--from", before, "--json")
-	if err := json.Unmarshal([]byte(out), &d); err != nil || !hasIndexOf(&d, "booking (crossing_id") {
-		t.Errorf("%v: no index for booking from the folder: %+v", err, d.Findings)
-	}
-	if out, _ = shell(t, exitDone, "diagnose", "--from", before); !strings.Contains(out, "per hour of this traffic") || !strings.Contains(out, "ALTER TABLE `ferry`.`booking` ADD INDEX (") {
+	if out, _ := shell(t, exitDone, "diagnose", "--from", before); !strings.Contains(out, "per hour of this traffic") || !strings.Contains(out, "ALTER TABLE `ferry`.`booking` ADD INDEX (") {
 		t.Errorf("the text:\n%s", out)
 	}
-	out, _ = shell(t, exitDone, "diagnose", "--from", after, "--json")
-	var later watched
-	if err := json.Unmarshal([]byte(out), &later); err != nil || hasIndexOf(&later, "booking (crossing_id") {
-		t.Errorf("%v: the index is there and is advised: %+v", err, later.Findings)
+	if out, _ := shell(t, exitDone, "diff", before, after); !strings.Contains(out, "changed for sure") {
+		t.Errorf("the text:\n%s", out)
+	}
+}
+
+// collectGreen collects a folder whose sensors are green.
+func collectGreen(t *testing.T, s *targettest.Site, into, work string) {
+	t.Helper()
+	var out, said string
+	for range busyTries {
+		if err := os.RemoveAll(into); err != nil {
+			t.Fatal(err)
+		}
+		if out, said = shell(t, exitDone, "collect", s.Dir, "--for", "5s", "--sensors", "--into", into, "--dir", work); !strings.Contains(out, "RED") {
+			break
+		}
+	}
+	if !strings.Contains(out, "CONTENTS.txt") || strings.Contains(out, "RED") {
+		t.Errorf("collect: %s\n%s", out, said)
+	}
+}
+
+// indexShown is empty if a missing index is found in the first folder only, and its effect in
+// the comparison of both.
+func indexShown(t *testing.T, before, after string) (why string) {
+	t.Helper()
+	for folder, missing := range map[string]bool{before: true, after: false} {
+		var d watched
+		out, _ := shell(t, exitDone, "diagnose", "--from", folder, "--json")
+		if err := json.Unmarshal([]byte(out), &d); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if hasIndexOf(&d, "booking (crossing_id") != missing {
+			return fmt.Sprintf("%s: an index for booking is missing: want %v, findings %+v", filepath.Base(folder), missing, d.Findings)
+		}
 	}
 	var c window.Comparison
-	out, _ = shell(t, exitDone, "diff", before, after, "--json")
+	out, _ := shell(t, exitDone, "diff", before, after, "--json")
 	if err := json.Unmarshal([]byte(out), &c); err != nil {
 		t.Fatal(err)
 	}
@@ -230,11 +260,9 @@ func windows(t *testing.T, s *targettest.Site, db *sql.DB, work string, stop fun
 		return x.Quantity == window.StatementTime && strings.Contains(x.Where, "from booking")
 	})
 	if i < 0 || !c.Changes[i].Sure || c.Changes[i].Ratio > 0.5 {
-		t.Errorf("the index is not in the comparison: %s", out)
+		return "the index is not in the comparison: " + out
 	}
-	if out, _ = shell(t, exitDone, "diff", before, after); !strings.Contains(out, "changed for sure") {
-		t.Errorf("the text:\n%s", out)
-	}
+	return ""
 }
 
 // clean requires a collected folder without secrets, literals, addresses of clients and
@@ -269,12 +297,14 @@ func clean(t *testing.T, dir string) {
 // machine a sensor may rightly be red, as one that is read too seldom.
 const busyTries = 8
 
-// watchGreen observes a site until all sensors are green.
+// watchGreen observes a site until all sensors are green and the missing index is found: in a
+// few seconds of a busy machine there may be too few requests for it.
 func watchGreen(t *testing.T, dir string, flags ...string) (d *watched, tries int) {
 	t.Helper()
 	for tries < busyTries {
 		tries++
-		if d = watchOnce(t, dir, flags...); !slices.ContainsFunc(d.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
+		d = watchOnce(t, dir, flags...)
+		if !slices.ContainsFunc(d.Sensors, func(s observe.Sensor) bool { return !s.Green }) && hasIndexOf(d, "booking (crossing_id") {
 			break
 		}
 	}

@@ -54,8 +54,14 @@ func TestWorkOnSite(t *testing.T) {
 	if now, err := os.ReadFile(conf); err != nil || !bytes.Equal(now, edited) {
 		t.Errorf("recover has not brought the edits back: %v\n%s", err, now)
 	}
-	if out := x.said("iikanji work prove --day --pairs 1 --load 1s"); strings.Count(out, "; 1 pair;") != 2 {
-		t.Errorf("each step of the day:\n%s", out)
+	for try := 1; ; try++ { // on a busy machine a pair may rightly not count
+		out := x.said("iikanji work prove --day --pairs 1 --load 1s")
+		if strings.Count(out, "; 1 pair;") == 2 {
+			break
+		}
+		if try == busyTries {
+			t.Fatalf("each step of the day:\n%s", out)
+		}
 	}
 	if now, err := os.ReadFile(conf); err != nil || !bytes.Equal(now, edited) {
 		t.Errorf("the proofs have not left the site as it was: %v\n%s", err, now)

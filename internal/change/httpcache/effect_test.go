@@ -196,6 +196,18 @@ func testSeveral(t *testing.T, s *testSite) {
 	}
 }
 
+// enoughReads reports whether clients have read for two seconds, on a slow machine for more: until
+// there are enough reads to prove something, or for a minute.
+func enoughReads(mu *sync.Mutex, reads *int) func() bool {
+	began := time.Now()
+	return func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		took := time.Since(began)
+		return took > 2*time.Second && *reads >= 100 || took > time.Minute
+	}
+}
+
 // testLinear: with many clients that read and write, no client gets an answer from
 // before a write that was answered before its request began. The app reads its data
 // early and answers late, so that fetches overlap writes.
@@ -206,10 +218,10 @@ func testLinear(t *testing.T, s *testSite) {
 	var clients sync.WaitGroup
 	var mu sync.Mutex
 	reads := 0
-	end := time.Now().Add(2 * time.Second)
+	enough := enoughReads(&mu, &reads)
 	for i := range 8 {
 		clients.Go(func() {
-			for k := 0; time.Now().Before(end); k++ {
+			for k := 0; !enough(); k++ {
 				if i < 3 { // several writes at a time
 					if _, _, err := s.send("POST", "/comment/1"); err != nil {
 						t.Error(err)

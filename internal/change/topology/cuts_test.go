@@ -190,7 +190,7 @@ func (c *contest) answers(when string) {
 	c.t.Helper()
 	var got string
 	var err error
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if got, err = c.ask("/"); err == nil && got == "2 items from web" {
 			return
 		}

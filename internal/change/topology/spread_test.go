@@ -87,7 +87,7 @@ func (c *contest) front(path string) (string, error) { return c.get("127.0.0.1:8
 
 // settle waits for the app, which a change may have restarted just now.
 func (c *contest) settle(path string) (got string, err error) {
-	for end := time.Now().Add(15 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if got, err = c.front(path); err == nil {
 			break
 		}

@@ -90,7 +90,7 @@ func perform(t *testing.T, site *change.Site, ops []iikanji.Op) {
 func answers(t *testing.T, a *changetest.App, want string) {
 	t.Helper()
 	err := errors.New("not asked")
-	for end := time.Now().Add(20 * time.Second); err != nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); err != nil && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		var got string
 		if got, err = a.Ask(); err == nil && got != want {
 			err = fmt.Errorf("it answers %q, want %q", got, want)

@@ -297,7 +297,7 @@ func (l *language) try(t *testing.T) {
 		r.command, r.reload, r.ask = []string{"php-fpm8.2", "-R", "-y", conf, "-d", "opcache.enable=0"}, syscall.SIGUSR2, askFPM(source)
 	}
 	t.Cleanup(r.stop)
-	o := Options{Host: host.Local{}, Dir: filepath.Join(dir, "kept"), As: process.OwnerOf, Restart: r.restart, Healthy: r.healthy, Limit: 5 * time.Second, Now: time.Now,
+	o := Options{Host: host.Local{}, Dir: filepath.Join(dir, "kept"), As: process.OwnerOf, Restart: r.restart, Healthy: r.healthy, Limit: time.Minute, Now: time.Now,
 		Log: func() []string { return LastLines(r.out.String(), 10) }, App: App{Name: "app", Source: source, Build: l.build}}
 	if l.program != "" {
 		o.App.Program = filepath.Join(source, l.program)
@@ -337,6 +337,7 @@ func (l *language) try(t *testing.T) {
 	if got := read(t, filepath.Join(source, l.file)); got != want {
 		t.Errorf("after a build error the source is %q", got)
 	}
+	o.Limit = 8 * time.Second // a version that answers 500 is waited for as long
 	for name, text := range map[string]string{"death at start": l.version("v3", "200", l.dies), "answer 500": l.version("v3", "500", "")} {
 		write(l.file, text)
 		_, err := Deploy(t.Context(), o)
@@ -361,6 +362,7 @@ func (l *language) try(t *testing.T) {
 		}
 	}
 	write(l.file, l.version("v4", "200", ""))
+	o.Limit = time.Minute
 	if _, err := Deploy(t.Context(), o); err != nil {
 		t.Errorf("v4: %v", err)
 	}

@@ -178,7 +178,7 @@ func TestHostileReceivers(t *testing.T) {
 			if got := len(r.got()); got != c.asked {
 				t.Errorf("asked %d times, want %d", got, c.asked)
 			}
-			if took := time.Since(began); took > 2*tryTime+maxRetry+2*time.Second {
+			if took := time.Since(began); took > 2*tryTime+maxRetry+time.Minute {
 				t.Errorf("it took %v", took)
 			}
 		})

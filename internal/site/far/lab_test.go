@@ -262,8 +262,25 @@ func TestMall(t *testing.T) {
 	}
 }
 
-// benched compares the CPU time of each service with what its control group counted.
+// benched compares the CPU time of each service with what its control group counted. On a busy
+// machine the load is not steady, and another run may be.
 func (m *mall) benched(t *testing.T, fd *field.Field) {
+	for try := 1; ; try++ {
+		wrong := m.compared(t, fd)
+		if len(wrong) == 0 {
+			return
+		}
+		t.Logf("run %d: %q", try, wrong)
+		if try == 4 {
+			t.Errorf("%q", wrong)
+			return
+		}
+	}
+}
+
+// compared makes a run and lists the services whose CPU time is not what their control group
+// counted.
+func (m *mall) compared(t *testing.T, fd *field.Field) (wrong []string) {
 	counted, over := map[string]time.Duration{}, map[string]time.Duration{}
 	zero := time.Now()
 	around := func(p scenario.Phase, begins bool) {
@@ -297,7 +314,7 @@ func (m *mall) benched(t *testing.T, fd *field.Field) {
 		t.Logf("%s: %v, its control group %v, which is %v in the time of the load", s.Name, is, counted[s.Name], want)
 		// The counters of processes have steps of 10 ms each for user and system.
 		if least, most := want*97/100-20*time.Millisecond, counted[s.Name]*103/100+20*time.Millisecond; is < least || is > most {
-			t.Errorf("%s used %v, its control group counted %v to %v", s.Name, is, want, counted[s.Name])
+			wrong = append(wrong, fmt.Sprintf("%s used %v, its control group counted %v to %v", s.Name, is, want, counted[s.Name]))
 		}
 	}
 	for name, now := range m.farEnds(t) {
@@ -315,26 +332,18 @@ func (m *mall) benched(t *testing.T, fd *field.Field) {
 		is, _ := got.Run.Host(name)
 		return is.Clock.Before
 	}
-	if off := (clock("app").Offset - late).Abs(); off > 5*time.Millisecond {
+	if off := (clock("app").Offset - late).Abs(); off > clock("app").Within()+time.Millisecond {
 		t.Errorf("the clock of app is %v ahead, want %v", clock("app").Offset, late)
 	}
-	if off := clock("db").Offset.Abs(); off > 5*time.Millisecond {
+	if off := clock("db").Offset.Abs(); off > clock("db").Within()+time.Millisecond {
 		t.Errorf("the clock of db is %v ahead", off)
 	}
+	return wrong
 }
 
 // diagnosed observes a run of the shop.
 func (m *mall) diagnosed(t *testing.T, fd *field.Field, h *history.History) {
-	d, known, err := fd.Diagnose(t.Context(), field.Load{Time: loadTime}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sensor := range d.Sensors {
-		t.Logf("%s %s green=%v %s", sensor.Source, sensor.Name, sensor.Green, sensor.Why())
-		if sensor.Source != iikanji.Host && !sensor.Green {
-			t.Errorf("%s is red: %s", sensor.Name, sensor.Why())
-		}
-	}
+	d, known := diagnosedGreen(t, fd, loadTime)
 	t.Logf("the limit is %s", d.Binding)
 	for _, f := range d.Findings {
 		t.Logf("%s %s: %s", f.Code, f.Where, f.Claim)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/diagnose"
 	_ "github.com/iikanji/iikanji/internal/change/all" // every kind
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/load/field"
@@ -132,6 +133,31 @@ func checked(t *testing.T, o doctor.Options) {
 	}
 }
 
+// greenTries limits how often a run is observed again: on a busy machine a sensor may rightly be
+// red, as one that is read too seldom.
+const greenTries = 6
+
+// diagnosedGreen observes runs until all sensors but those of hosts are green.
+func diagnosedGreen(t *testing.T, fd *field.Field, load time.Duration) (*diagnose.Diagnosis, []iikanji.Fact) {
+	t.Helper()
+	red := func(s observe.Sensor) bool { return s.Source != iikanji.Host && !s.Green }
+	for try := 1; ; try++ {
+		d, known, err := fd.Diagnose(t.Context(), field.Load{Time: load}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sensor := range d.Sensors {
+			t.Logf("%s %s green=%v %s", sensor.Source, sensor.Name, sensor.Green, sensor.Why())
+		}
+		if i := slices.IndexFunc(d.Sensors, red); i < 0 {
+			return d, known
+		} else if try == greenTries {
+			t.Errorf("%s is red: %s", d.Sensors[i].Name, d.Sensors[i].Why())
+			return d, known
+		}
+	}
+}
+
 // diagnosed observes a run of the site.
 func diagnosed(t *testing.T, s *livesite.Subject, f *target.File) {
 	h, err := history.Open(t.TempDir())
@@ -142,16 +168,7 @@ func diagnosed(t *testing.T, s *livesite.Subject, f *target.File) {
 	s.Journal(h)
 	l := &loader.Command{Site: f.Site, URL: f.URL, Bench: f.Bench, Now: time.Now, AccessLog: s.AccessLog, Machine: s.Front(), Prepare: s.Prepare()}
 	fd := &field.Field{Subject: s, Loader: l, History: h, Now: time.Now}
-	d, known, err := fd.Diagnose(t.Context(), field.Load{Time: 2 * time.Second}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, sensor := range d.Sensors {
-		t.Logf("%s %s green=%v %s", sensor.Source, sensor.Name, sensor.Green, sensor.Why())
-		if sensor.Source != iikanji.Host && !sensor.Green {
-			t.Errorf("%s is red: %s", sensor.Name, sensor.Why())
-		}
-	}
+	d, known := diagnosedGreen(t, fd, 2*time.Second)
 	on, ok := d.Run.Host("far")
 	if !ok || on.Machine == nil || on.Environment == nil || on.Clock == nil || on.Identity == "" || on.Boot == "" {
 		t.Fatalf("the machine in the run: %+v", on)

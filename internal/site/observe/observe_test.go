@@ -250,6 +250,31 @@ func testSeen(t *testing.T, ob *Observation) {
 // testBlind breaks the sensors of a real observation: the access log is replaced, and
 // the app's connections are older than the observer.
 func testBlind(t *testing.T, srv *factstest.Server) {
+	var ob *Observation
+	var run *iikanji.Run
+	for range 20 {
+		ob, run = blinded(t, srv)
+		if i := slices.IndexFunc(ob.Sensors, func(x Sensor) bool { return x.Source == iikanji.Host }); strings.Contains(ob.Sensors[i].Why(), "0 samples") {
+			break // on a busy machine a load takes longer than the second until the first sample
+		}
+	}
+	for i, want := range []string{"skipping to byte", "observed-slow.log", "0 samples", "output log of app: skipping to byte"} {
+		if x := ob.Sensors[i]; x.Green || !strings.Contains(x.Why(), want) {
+			t.Errorf("%s: green %v, %q, want %q", x.Name, x.Green, x.Why(), want)
+		}
+	}
+	fs, err := FindingsOf(ob, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := codes(fs); len(c) != 4 || c[0] != "BEN103" || c[3] != "BEN103" || len(run.Warnings) != 4 {
+		t.Errorf("findings %v, warnings %q", c, run.Warnings)
+	}
+}
+
+// blinded observes a short load whose logs are replaced at its begin.
+func blinded(t *testing.T, srv *factstest.Server) (*Observation, *iikanji.Run) {
+	t.Helper()
 	s := newStage(t, srv)
 	s.requests(t, 100, "before") // also opens the app's connection
 	o, err := Observe(t.Context(), s.w)
@@ -270,18 +295,7 @@ func testBlind(t *testing.T, srv *factstest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"skipping to byte", "observed-slow.log", "0 samples", "output log of app: skipping to byte"} {
-		if x := ob.Sensors[i]; x.Green || !strings.Contains(x.Why(), want) {
-			t.Errorf("%s: green %v, %q, want %q", x.Name, x.Green, x.Why(), want)
-		}
-	}
-	fs, err := FindingsOf(ob, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := codes(fs); len(c) != 4 || c[0] != "BEN103" || c[3] != "BEN103" || len(run.Warnings) != 4 {
-		t.Errorf("findings %v, warnings %q", c, run.Warnings)
-	}
+	return ob, run
 }
 
 // testWithout observes sites whose database keeps no log, is down, or does not exist:

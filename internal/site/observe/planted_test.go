@@ -326,16 +326,29 @@ func TestPlantedSiteUnderLoad(t *testing.T) {
 	srv, _ := openDatabase(t, "small")
 	for _, p := range plants {
 		t.Run(p.fault, func(t *testing.T) {
-			_, fs := plantSite(t, srv, p).observed(t.Context(), t, p, func(s iikanji.Source) bool { return s != iikanji.Slow && s != iikanji.Host })
-			at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == p.code })
-			switch {
-			case p.code == "" && len(fs) > 0:
-				t.Errorf("a clean site has findings:\n%s", toldBy(fs))
-			case p.code != "" && (at < 0 || at > 1 || len(fs) > 2):
-				t.Errorf("%s is not first or second of at most two:\n%s", p.code, toldBy(fs))
+			why := ""
+			for range 3 { // other programs on the machine have effects, too
+				_, fs := plantSite(t, srv, p).observed(t.Context(), t, p, func(s iikanji.Source) bool { return s != iikanji.Slow && s != iikanji.Host })
+				if why = notFirst(fs, p.code); why == "" {
+					return
+				}
+				t.Log(why)
 			}
+			t.Error(why)
 		})
 	}
+}
+
+// notFirst is why findings are not those of a planted fault, or of none; "" if they are.
+func notFirst(fs []iikanji.Finding, code iikanji.Code) string {
+	at := slices.IndexFunc(fs, func(f iikanji.Finding) bool { return f.Code == code })
+	switch {
+	case code == "" && len(fs) > 0:
+		return "a clean site has findings:\n" + toldBy(fs)
+	case code != "" && (at < 0 || at > 1 || len(fs) > 2):
+		return fmt.Sprintf("%s is not first or second of at most two:\n%s", code, toldBy(fs))
+	}
+	return ""
 }
 
 // toldBy formats findings, one per line.
@@ -367,10 +380,12 @@ func TestCleanSiteUnderLoad(t *testing.T) {
 	p := plant{fault: "none", dsn: c.FormatDSN(), pace: 60 * time.Millisecond}
 	var ob *Observation
 	var planted []iikanji.Finding
-	for range 3 { // if other programs use the machine, a sensor may be red for a valid reason
+	byOthers := func(f iikanji.Finding) bool { return f.Code == "OS104" }
+	for range 6 { // if other programs use the machine, a sensor may be red for a valid reason
 		site := plantSite(t, srv, p)
 		ob, planted = site.observed(t.Context(), t, p, func(iikanji.Source) bool { return true })
-		if !slices.ContainsFunc(ob.Sensors, func(s Sensor) bool { return !s.Green }) {
+		red := slices.ContainsFunc(ob.Sensors, func(s Sensor) bool { return !s.Green })
+		if !red && !slices.ContainsFunc(planted, func(f iikanji.Finding) bool { return !byOthers(f) }) {
 			break
 		}
 	}
@@ -385,7 +400,7 @@ func TestCleanSiteUnderLoad(t *testing.T) {
 	if i := slices.IndexFunc(ob.Profiles, func(p iikanji.Profile) bool { return p.Source == iikanji.Slow }); i < 0 || len(ob.Profiles[i].Rows) < 2 {
 		t.Error("the database was not asked")
 	}
-	fs := slices.DeleteFunc(planted, func(f iikanji.Finding) bool { return f.Code == "OS104" })
+	fs := slices.DeleteFunc(planted, byOthers)
 	if len(fs) > 0 {
 		t.Errorf("a clean site has findings:\n%s", toldBy(fs))
 	}

@@ -1,6 +1,7 @@
 package target
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -59,6 +60,7 @@ func Load(path string) (*File, error) {
 
 // Parse reads the text of a file. Relative paths in it are relative to its folder.
 func Parse(path string, text []byte) (*File, error) {
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // as some editors write it
 	f := &File{}
 	// The syntax first: a checker needs a text that is TOML.
 	var any map[string]any

@@ -88,6 +88,13 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestByteOrderMark: some editors begin a file with a mark that is not of the text.
+func TestByteOrderMark(t *testing.T) {
+	if _, err := Parse("/site/iikanji.toml", []byte("\ufeff"+whole)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestSQLite: a service of SQLite files needs no process, and its folders are those of
 // the file's place.
 func TestSQLite(t *testing.T) {

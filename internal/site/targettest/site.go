@@ -9,13 +9,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/iikanji/iikanji/internal/machine/freeport"
 )
 
 //go:embed all:testdata/ferry
@@ -130,17 +134,20 @@ func (s *Site) answers(ctx context.Context) error {
 	}
 }
 
-// freePorts finds TCP ports that nothing listens at.
+// freePorts finds TCP ports that nothing listens at, and that no outgoing connection takes while
+// a service restarts.
 func freePorts(n int) (ports []string, err error) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
+	low, high := freeport.Range()
+	for range 1000 {
+		port := low + rand.IntN(high-low)
+		if text := strconv.Itoa(port); !slices.Contains(ports, text) && freeport.Free(port) {
+			ports = append(ports, text)
 		}
-		defer l.Close()
-		ports = append(ports, strconv.Itoa(l.Addr().(*net.TCPAddr).Port))
+		if len(ports) == n {
+			return ports, nil
+		}
 	}
-	return ports, nil
+	return nil, fmt.Errorf("no %d free ports from %d to %d", n, low, high)
 }
 
 // PID is the id in one of the site's pid files: nginx, counter, tidy or db.

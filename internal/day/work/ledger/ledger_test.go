@@ -211,7 +211,7 @@ func TestPush(t *testing.T) {
 	defer silent.Close()
 	began := time.Now()
 	err = b.l.Push(t.Context(), "git://"+silent.Addr().String()+"/x")
-	if took := time.Since(began); err == nil || took > PushTime+5*time.Second {
+	if took := time.Since(began); err == nil || took > PushTime+time.Minute {
 		t.Errorf("a silent remote: %v after %v", err, took)
 	}
 	gitHere(t, t.TempDir(), "init", "--quiet", "--bare", "--initial-branch=main", remote)
