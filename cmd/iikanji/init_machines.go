@@ -7,9 +7,11 @@ import (
 	"io"
 	"maps"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -43,6 +45,10 @@ func (c *initCmd) machines() (url string, hosts []target.Host, err error) {
 			}
 			hosts = append(hosts, target.Host{Name: plainWord(a.Name), Address: word})
 		case url == "":
+			if !isSiteURL(word) {
+				return "", nil, &exitError{Status: exitUsage, Err: fmt.Errorf("%q is not the address of a site: want http://HOST[:PORT] or https://HOST[:PORT]", word),
+					Hints: []string{"iikanji init http://127.0.0.1:8080; a machine is written ssh://NAME"}}
+			}
 			url = word
 		default:
 			return "", nil, usageError("%q and %q are two addresses of the site; a machine is written ssh://NAME", url, word)
@@ -52,6 +58,16 @@ func (c *initCmd) machines() (url string, hosts []target.Host, err error) {
 		hosts = append(hosts, target.Host{Name: name, Via: strings.Fields(c.Via[name])})
 	}
 	return url, hosts, nil
+}
+
+// isSiteURL reports whether a word is the address of a site.
+func isSiteURL(word string) bool {
+	u, err := url.Parse(word)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return false
+	}
+	port, err := strconv.ParseUint(u.Port(), 10, 16)
+	return u.Port() == "" || err == nil && port > 0
 }
 
 // several asks machines that are reached from here.

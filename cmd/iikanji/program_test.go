@@ -44,7 +44,7 @@ func TestTuneProgram(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	out, said := shell(t, exitDone, "doctor", dir)
+	out, said := shell(t, exitDone, "doctor", dir, "--dir", work)
 	if strings.Contains(out, "failed  ") {
 		t.Errorf("doctor: %s%s", out, said)
 	}
