@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
@@ -64,14 +65,11 @@ func (r *benchRun) searchWork(ctx context.Context, w *liveTarget, h *history.His
 		if err != nil || len(ids) == 0 || ids[len(ids)-1] == before {
 			return // it has made no run
 		}
-		for _, id := range ids {
-			if id > before {
-				err = begin.day.Save(begin.state, id)
-				break
-			}
-		}
+		i := slices.IndexFunc(ids, func(id iikanji.RunID) bool { return id > before })
+		err = begin.day.Save(begin.state, ids[i])
 		after, lookErr := begin.day.Look(context.WithoutCancel(ctx))
-		if err == nil && lookErr == nil && ids[len(ids)-1] > before+1 {
+		if err == nil && lookErr == nil && len(ids) > i+1 {
+			after.Ends = ids[i]
 			lookErr = begin.day.Save(after, ids[len(ids)-1])
 		}
 		if err == nil {

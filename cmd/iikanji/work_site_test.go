@@ -2,16 +2,20 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/day/choose"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -83,6 +87,20 @@ func TestWorkOnSite(t *testing.T) {
 	}
 	if out := x.said("iikanji work --since " + run[1]); !strings.Contains(out, "Nothing changed") {
 		t.Errorf("the state of the observed run is not the present one:\n%s", out)
+	}
+	var choice choose.Choice
+	if err := json.Unmarshal([]byte(x.said("iikanji choose . --json")), &choice); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, row := range choice.Rows {
+		n += len(row.Runs)
+		if slices.ContainsFunc(row.Runs, func(id iikanji.RunID) bool { return fmt.Sprint(id) == run[1] }) {
+			t.Errorf("the observed run %s counts in the state %q", run[1], row.Says)
+		}
+	}
+	if n == 0 {
+		t.Error("no run counts")
 	}
 }
 

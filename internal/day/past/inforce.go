@@ -40,21 +40,62 @@ func changesInForce(events []history.Event) map[iikanji.RunID]set {
 	return out
 }
 
-// withoutSensors leaves out the changes that only observe.
-func withoutSensors(h *history.History, sets map[iikanji.RunID]set) (map[iikanji.RunID]set, error) {
+// Kinds of changes that are no part of what a state is: those that an observation makes and
+// undoes (livesite.SensorKind), and those that bring a former state back (work.Kind).
+const (
+	sensorKind = "sensor"
+	workKind   = "work"
+)
+
+// withoutTools leaves out the changes that only observe, and returns the runs with one of them
+// in force: what is logged for an observation costs time. Where states are taken, it also leaves
+// out the changes that bring a former state back: a state tells what they have left.
+func withoutTools(h *history.History, sets map[iikanji.RunID]set, states bool) (observed map[iikanji.RunID]bool, err error) {
 	all, err := h.Changes()
 	if err != nil {
 		return nil, err
 	}
+	observed = map[iikanji.RunID]bool{}
 	for _, c := range all {
-		if c.Kind != sensorKind {
+		if c.Kind != sensorKind && !(states && c.Kind == workKind) {
 			continue
 		}
-		for _, s := range sets {
+		for run, s := range sets {
+			if _, in := s[c.ID]; in && c.Kind == sensorKind {
+				observed[run] = true
+			}
 			delete(s, c.ID)
 		}
 	}
-	return sets, nil
+	return observed, nil
+}
+
+// refused are the changes that were undone and that no verdict has ever kept.
+func refused(events []history.Event) set {
+	undone, kept := set{}, set{}
+	for _, e := range events {
+		switch {
+		case e.What == history.Staged:
+			undone[e.Change] = e.Stage == iikanji.Reverted
+			if e.Stage == iikanji.Kept {
+				kept[e.Change] = true
+			}
+		case e.What == history.Judged && e.Verdict != nil && e.Verdict.Call == iikanji.Keep:
+			kept[e.Change] = true
+		}
+	}
+	maps.DeleteFunc(undone, func(id iikanji.ChangeID, is bool) bool { return !is || kept[id] })
+	return undone
+}
+
+// has reports whether one of the changes is in another set.
+func (s set) has(other set) bool {
+	for id := range s {
+		if _, in := other[id]; in {
+			return true
+		}
+	}
+	return false
 }
 
 // key is the numbers of the changes, in order.

@@ -1,12 +1,14 @@
 package past
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/day/choose"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A day is a history that a test writes.
@@ -74,8 +76,17 @@ func (d *day) runs(byHand StateOf) []choose.Run {
 	return runs
 }
 
+// observed is what makes a run one that sensors saw.
+func (d *day) observed(id iikanji.RunID) {
+	d.t.Helper()
+	ob := &observe.Observation{Run: &iikanji.Run{ID: id, Took: time.Minute, Outcome: iikanji.Passed, Score: 90}}
+	if err := observe.Keep(d.h, ob, nil); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
 // TestRuns: a state is the set of changes in force when a run began, whatever the order of
-// applying, without those of sensors; runs that do not count are left out.
+// applying; runs that do not count are left out, and so are those with a sensor.
 func TestRuns(t *testing.T) {
 	d := newDay(t)
 	d.run(100)
@@ -85,6 +96,7 @@ func TestRuns(t *testing.T) {
 	d.run(190)
 	d.move(sensor, iikanji.Reverting)
 	d.move(sensor, iikanji.Reverted)
+	d.observed(d.run(150))
 	d.run(0)
 	d.run(300, func(r *iikanji.Run) { r.Load.Void = true })
 	d.run(20, func(r *iikanji.Run) { r.Took = 10 * time.Second })
@@ -100,14 +112,14 @@ func TestRuns(t *testing.T) {
 	for _, r := range runs {
 		states = append(states, r.State.Says)
 	}
-	if len(runs) != 5 || runs[4].ID != last || runs[0].State.Key != runs[4].State.Key || runs[1].State.Key != runs[2].State.Key || runs[1].State.Key != runs[3].State.Key {
+	if len(runs) != 4 || runs[3].ID != last || runs[0].State.Key != runs[3].State.Key || runs[1].State.Key != runs[2].State.Key || runs[1].ID != 2 {
 		t.Fatalf("states %q of %+v", states, runs)
 	}
 	if states[0] != "run 1 without changes" || states[1] != "run 2 with the index" {
 		t.Errorf("states: %q", states)
 	}
-	if runs[3].Passed || len(runs[3].Faults) != 1 || runs[3].Faults[0] != "trend-backwards" || runs[1].State.Unproven != 1 {
-		t.Errorf("run 4: %+v, run 2: %+v", runs[3], runs[1])
+	if runs[2].Passed || len(runs[2].Faults) != 1 || runs[2].Faults[0] != "trend-backwards" || runs[1].State.Unproven != 1 {
+		t.Errorf("the failed run: %+v, run 2: %+v", runs[2], runs[1])
 	}
 }
 
@@ -117,14 +129,63 @@ func TestByHand(t *testing.T) {
 	d.run(100)
 	d.run(110)
 	d.run(111)
-	runs := d.runs(func(r *iikanji.Run) (string, int, string) {
+	runs := d.runs(func(r *iikanji.Run) (string, int, string, bool) {
 		if r.ID == 1 {
-			return "a", 0, "as found"
+			return "a", 0, "as found", true
 		}
-		return "b", 2, "keep-alive"
+		return "b", 2, "keep-alive", true
 	})
 	if runs[0].State.Key == runs[1].State.Key || runs[1].State != runs[2].State || runs[1].State.Unproven != 2 || runs[2].State.Says != "run 2 keep-alive" {
 		t.Errorf("%+v", runs)
+	}
+}
+
+// TestSearch: what a search tried and took back is no state to end with, whatever its runs
+// scored; what it kept is one, and so is what a person tried and took back.
+func TestSearch(t *testing.T) {
+	d := newDay(t)
+	of := func(state string) func(*iikanji.Run) {
+		return func(r *iikanji.Run) { r.State = iikanji.Fingerprint(state) }
+	}
+	try := func(call iikanji.Call, run ...func(*iikanji.Run)) {
+		c := d.apply("ddl", "an index")
+		d.run(900, run...)
+		if err := d.h.SaveVerdict(c, &iikanji.Verdict{Call: call}); err != nil {
+			t.Fatal(err)
+		}
+		if call == iikanji.Keep {
+			d.move(c, iikanji.Kept)
+			return
+		}
+		d.move(c, iikanji.Reverting)
+		d.move(c, iikanji.Reverted)
+	}
+	d.run(100, of("untouched"))
+	try(iikanji.Revert, of("with an index"))
+	try(iikanji.Revert) // by hand
+	try(iikanji.Keep, of("with another"))
+	d.run(910, of("with another"))
+	var ids []iikanji.RunID
+	for _, r := range d.runs(nil) {
+		ids = append(ids, r.ID)
+	}
+	if !slices.Equal(ids, []iikanji.RunID{1, 3, 4, 5}) {
+		t.Errorf("runs %v count", ids)
+	}
+}
+
+// TestBroughtBack: a state that iikanji work back has brought back is that state, and no other.
+func TestBroughtBack(t *testing.T) {
+	d := newDay(t)
+	d.run(100)
+	d.apply("work", "back to run 1")
+	d.run(101)
+	by := func(*iikanji.Run) (string, int, string, bool) { return "a", 0, "", true }
+	if runs := d.runs(by); runs[0].State.Key != runs[1].State.Key || runs[1].State.Unproven != 0 {
+		t.Errorf("%+v", runs)
+	}
+	if runs := d.runs(nil); runs[0].State.Key == runs[1].State.Key {
+		t.Errorf("nobody has looked at what it left: %+v", runs)
 	}
 }
 

@@ -11,29 +11,29 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/day/choose"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A StateOf is what else a run depended on besides the changes that iikanji made: edits
 // by hand. key is equal for equal states, edits is the number of edits since the first run, says is for
-// people. nil is a history in which nobody looked.
-type StateOf func(run *iikanji.Run) (key string, edits int, says string)
-
-// sensorKind is the kind of the changes that an observation makes and undoes; it has the
-// value of livesite.SensorKind.
-const sensorKind = "sensor"
+// people; own is false for a run of a search. nil is a history in which nobody looked.
+type StateOf func(run *iikanji.Run) (key string, edits int, says string, own bool)
 
 // Runs are the runs of a history that count, in the order of time: those of the
-// benchmarker's usual length that neither were void nor cut off.
+// benchmarker's usual length that neither were void nor cut off, were not observed, and did not
+// try what a search then took back.
 func Runs(h *history.History, byHand StateOf) ([]choose.Run, error) {
 	ids, err := h.Runs()
 	if err != nil {
 		return nil, err
 	}
 	events := h.Events()
-	inForce, err := withoutSensors(h, changesInForce(events))
+	inForce := changesInForce(events)
+	observed, err := withoutTools(h, inForce, byHand != nil)
 	if err != nil {
 		return nil, err
 	}
+	tookBack := refused(events)
 	notes := notesOf(events)
 	var all []*iikanji.Run
 	for _, id := range ids {
@@ -41,7 +41,7 @@ func Runs(h *history.History, byHand StateOf) ([]choose.Run, error) {
 		if err != nil {
 			return nil, fmt.Errorf("reading run %d: %w", id, err)
 		}
-		if counts(run) {
+		if counts(run) && !observed[run.ID] && !observe.Observed(h, id) {
 			all = append(all, run)
 		}
 	}
@@ -52,10 +52,15 @@ func Runs(h *history.History, byHand StateOf) ([]choose.Run, error) {
 		set := inForce[run.ID]
 		r := choose.Run{ID: run.ID, Passed: run.Outcome == iikanji.Passed, Score: run.Score, Faults: faults(run)}
 		r.State = choose.State{Key: set.key(), Unproven: set.unproven()}
-		told := ""
+		told, own := "", run.State == ""
 		if byHand != nil {
-			key, edits, text := byHand(run)
-			r.State.Key, r.State.Unproven, told = r.State.Key+" "+key, r.State.Unproven+edits, text
+			var key string
+			var edits int
+			key, edits, told, own = byHand(run)
+			r.State.Key, r.State.Unproven = r.State.Key+" "+key, r.State.Unproven+edits
+		}
+		if !own && set.has(tookBack) {
+			continue
 		}
 		if _, known := says[r.State.Key]; !known {
 			says[r.State.Key] = strings.TrimSpace(fmt.Sprintf("run %d %s", run.ID, cmp.Or(notes[run.ID], told, set.says(h))))

@@ -292,28 +292,3 @@ func (d *Day) lastBefore(base, now *state.State) (*state.State, error) {
 func ByHand(edits []difference.Edit) []difference.Edit {
 	return slices.DeleteFunc(slices.Clone(edits), func(e difference.Edit) bool { return !e.ByHand })
 }
-
-// ByHandOf is what a run depended on besides the changes of iikanji: a key that is equal for
-// equal states, the number of edits since the first state, and these in words. A run
-// without a state has the key "".
-func (d *Day) ByHandOf(run *iikanji.Run) (key string, edits int, says string) {
-	runs, err := d.Store.Runs()
-	if err != nil || !slices.Contains(runs, run.ID) {
-		return "", 0, ""
-	}
-	now, err := d.Store.LoadState(run.ID)
-	if err != nil || now.Fingerprint != run.State { // an observed run, or one of a search
-		return "", 0, ""
-	}
-	key = string(now.Fingerprint)
-	first, err := d.Store.LoadState(runs[0])
-	if err != nil || first.Fingerprint == now.Fingerprint {
-		return key, 0, ""
-	}
-	all := difference.Between(difference.Input{Base: first, Now: now, Text: d.Store.Get, Keyed: d.Store.Keyed})
-	if len(all) == 0 {
-		return key, 0, ""
-	}
-	last := all[len(all)-1]
-	return key, len(all), last.Place
-}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
@@ -15,8 +13,7 @@ import (
 
 // Files of a run, beside its run.json.
 const (
-	sensorsFile = "sensors.json"
-	hostFile    = "host.tsv"
+	hostFile = "host.tsv"
 )
 
 // A Detail is one run with everything that was saved beside it.
@@ -54,12 +51,6 @@ func (d *Detail) addHosts(h *history.History) error {
 	return nil
 }
 
-// observed reports whether sensors saw a run.
-func observed(h *history.History, id iikanji.RunID) bool {
-	_, err := os.Stat(filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", id), sensorsFile))
-	return err == nil
-}
-
 // Of reads one run. The error for a run that was not saved is fs.ErrNotExist.
 func Of(h *history.History, id iikanji.RunID) (*Detail, error) {
 	run, err := h.LoadRun(id)
@@ -82,7 +73,7 @@ func Of(h *history.History, id iikanji.RunID) (*Detail, error) {
 	if err := d.addHosts(h); err != nil {
 		return nil, err
 	}
-	if !observed(h, id) {
+	if !observe.Observed(h, id) {
 		return d, nil
 	}
 	ob, known, err := observe.Recall(h, id)

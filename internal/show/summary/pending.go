@@ -7,6 +7,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A Pending is the trial that a search makes now, as far as its runs are saved. The
@@ -45,7 +46,7 @@ func PendingOf(h *history.History) (*Pending, error) {
 	var sides [][]iikanji.ChangeID // of the two states
 	for _, r := range slices.Backward(list) {
 		state, ok := states[r.ID]
-		if !ok || state.seq < planned || observed(h, r.ID) {
+		if !ok || state.seq < planned || observe.Observed(h, r.ID) {
 			break
 		}
 		if !r.Saved {

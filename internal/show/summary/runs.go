@@ -8,6 +8,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/site/observe"
 )
 
 // A Part is the place of a run in the search.
@@ -114,7 +115,7 @@ func (l *loader) runs() error {
 			r.Load, r.Clean, r.Scenario, r.Seed, r.Warnings, r.Who = run.Took, run.Clean(), run.Scenario, run.Seed, run.Warnings, run.Who
 			r.Began = run.Began
 		}
-		if observed(l.h, r.ID) {
+		if observe.Observed(l.h, r.ID) {
 			r.Part = PartObserved
 		}
 		if slices.Contains(l.rec.Calibration, r.ID) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,6 +73,12 @@ func (ob *Observation) profileNames() []string {
 		}
 	}
 	return append(out, errorsFile)
+}
+
+// Observed reports whether sensors saw a saved run: its score does not compare with others.
+func Observed(h *history.History, id iikanji.RunID) bool {
+	_, err := os.Stat(filepath.Join(h.Dir(), "runs", fmt.Sprintf("%04d", id), sensorsFile))
+	return err == nil
 }
 
 // Keep saves a run with what was observed of it, so that it can be diagnosed

@@ -24,6 +24,7 @@ const Version = 1
 type State struct {
 	Version     int                 `json:"version"`
 	Run         iikanji.RunID       `json:"run,omitempty"`
+	Ends        iikanji.RunID       `json:"ends,omitempty"` // first run of the search that left this state; Run is its last one
 	At          time.Time           `json:"at"`
 	Took        time.Duration       `json:"took_ns"`
 	Who         string              `json:"who,omitempty"`
