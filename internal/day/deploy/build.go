@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -29,19 +28,24 @@ func (e *StepError) Error() string {
 	return fmt.Sprintf("%s failed with status %d:\n  %s", e.Step, e.Code, strings.Join(e.Lines, "\n  "))
 }
 
-// shell runs a command in the source as the source's owner: a source that another user can
+// run runs a command in the source as the source's owner: a source that another user can
 // write must not run code as root.
-func (d *deployment) shell(ctx context.Context, step, command string, env []string, args ...string) error {
+func (d *deployment) run(ctx context.Context, command string, env []string, args ...string) (host.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandWait)
 	defer cancel()
 	as, all, err := d.o.As(d.o.App.Source)
 	if err != nil {
-		return fmt.Errorf("%s: %w", step, err)
+		return host.Result{}, err
 	}
 	if d.o.Path != "" {
 		all = append(all, "PATH="+d.o.Path)
 	}
-	res, err := d.o.Host.Exec(ctx, host.Command{Path: "/bin/sh", Args: append([]string{"-c", command, "sh"}, args...), Env: append(all, env...), Dir: d.o.App.Source, As: as})
+	return d.o.Host.Exec(ctx, host.Command{Path: "/bin/sh", Args: append([]string{"-c", command, "sh"}, args...), Env: append(all, env...), Dir: d.o.App.Source, As: as})
+}
+
+// shell runs a command, whose failure is that of a step.
+func (d *deployment) shell(ctx context.Context, step, command string, env []string, args ...string) error {
+	res, err := d.run(ctx, command, env, args...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", step, err)
 	}
@@ -114,10 +118,10 @@ func (d *deployment) build(ctx context.Context) (made []byte, err error) {
 	d.say("building: %s", d.form.Build)
 	out, env := "", []string(nil)
 	if d.form.Name == "go" && d.o.App.Build == "" {
-		if out, err = d.scratch(); err != nil {
+		if out, err = d.scratch(ctx); err != nil {
 			return nil, err
 		}
-		defer func() { err = errors.Join(err, d.o.Host.RemoveAll(filepath.Dir(out))) }()
+		defer func() { err = errors.Join(err, d.clean(context.WithoutCancel(ctx), filepath.Dir(out))) }()
 		env = []string{"OUT=" + out, "GOTOOLCHAIN=local"}
 	}
 	if err := d.shell(ctx, "build", d.form.Build, env); err != nil {
@@ -126,34 +130,40 @@ func (d *deployment) build(ctx context.Context) (made []byte, err error) {
 	if !d.form.Program {
 		return nil, nil
 	}
-	if out == "" {
-		if out, err = d.output(); err != nil {
-			return nil, err
-		}
+	if out != "" { // its folder is the owner's: a link there leads nowhere
+		made, err = d.o.Host.ReadBeneath(filepath.Dir(filepath.Dir(out)), out)
+	} else if out, err = d.output(); err == nil {
+		made, err = d.o.Host.Read(out)
 	}
-	made, err = d.o.Host.Read(out)
 	if err != nil {
 		return nil, fmt.Errorf("reading the new program: %w", err)
 	}
 	return made, nil
 }
 
-// scratch is a path for a new program in a folder that the owner of the source may write.
-func (d *deployment) scratch() (string, error) {
-	as, _, err := d.o.As(d.o.App.Source)
-	if err != nil {
-		return "", err
+// scratch is a path for a new program in a folder of the owner of the source.
+func (d *deployment) scratch(ctx context.Context) (string, error) {
+	res, err := d.run(ctx, "mktemp -d /tmp/iikanji-deploy-XXXXXXXXXX", nil)
+	dir := strings.TrimSpace(string(res.Output))
+	if err == nil && (res.Status != 0 || !strings.HasPrefix(dir, "/tmp/")) {
+		err = &StepError{"a folder for the build", LastLines(string(res.Output), shownLines), res.Status}
 	}
-	dir := fmt.Sprintf("/tmp/iikanji-deploy-%d-%d", os.Getpid(), d.o.Now().UnixNano())
-	if err := d.o.Host.Mkdir(dir, 0o700); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("making a folder for the build: %w", err)
 	}
-	if as != nil {
-		if err := d.o.Host.Chown(dir, host.Owner{UID: int(as.Uid), GID: int(as.Gid)}); err != nil {
-			return "", errors.Join(err, d.o.Host.RemoveAll(dir))
-		}
+	if dir, err = d.o.Host.RealPath(dir); err != nil {
+		return "", fmt.Errorf("making a folder for the build: %w", err)
 	}
 	return filepath.Join(dir, "program"), nil
+}
+
+// clean removes the folder of a build, as its owner.
+func (d *deployment) clean(ctx context.Context, dir string) error {
+	res, err := d.run(ctx, `rm -rf -- "$1"`, nil, dir)
+	if err == nil && res.Status != 0 {
+		err = &StepError{"removing the folder of the build", LastLines(string(res.Output), shownLines), res.Status}
+	}
+	return err
 }
 
 // cargoName matches the name of a Cargo package.

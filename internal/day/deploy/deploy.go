@@ -13,9 +13,12 @@ import (
 
 // Options are what a deployment needs.
 type Options struct {
-	Host host.Host
+	Host host.Host // with the source and the program
 	App  App
-	Dir  string // where former versions are kept, on the host
+	// Keep is the host of Dir and From; nil for Host. Former versions of an app of another
+	// machine are kept on that of the command, which outlives a lost connection.
+	Keep host.Host
+	Dir  string // where former versions are kept
 	// As is the owner of a folder of source, with the environment of its commands.
 	As   func(dir string) (*syscall.Credential, []string, error)
 	Path string // PATH of commands, "" for that of As
@@ -34,12 +37,21 @@ type Options struct {
 	From string
 }
 
+// keeps is the host of what is kept.
+func (o *Options) keeps() host.Host {
+	if o.Keep != nil {
+		return o.Keep
+	}
+	return o.Host
+}
+
 // DefaultLimit is how long a new version may take to be healthy.
 const DefaultLimit = 30 * time.Second
 
 // A Result is a deployment that serves.
 type Result struct {
 	Service string        `json:"service"`
+	Host    string        `json:"host,omitempty"` // "" for the machine of the command
 	Form    string        `json:"form"`
 	Changed []string      `json:"changed,omitempty"` // files since the last good version
 	Took    time.Duration `json:"took_ns"`
@@ -105,7 +117,7 @@ func open(o Options) (*deployment, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &deployment{o: o, form: form, store: store{o.Host, o.Dir}}
+	d := &deployment{o: o, form: form, store: store{o.keeps(), o.Dir}}
 	if err := d.store.makeFolders(); err != nil {
 		return nil, err
 	}
@@ -122,7 +134,7 @@ func open(o Options) (*deployment, error) {
 	if cred != nil {
 		d.owner = &host.Owner{UID: int(cred.Uid), GID: int(cred.Gid)}
 	}
-	d.now, err = d.store.take(o.App.Source)
+	d.now, err = d.store.take(o.Host, o.App.Source)
 	return d, err
 }
 
@@ -140,7 +152,7 @@ func Deploy(ctx context.Context, o Options) (*Result, error) {
 	if err := d.keep(ctx); err != nil {
 		return nil, err
 	}
-	res := &Result{Service: o.App.Name, Form: d.form.Name, Changed: d.changed()}
+	res := &Result{Service: o.App.Name, Host: o.Host.Name(), Form: d.form.Name, Changed: d.changed()}
 	if err := d.ready(ctx); err != nil {
 		return nil, err
 	}
@@ -179,18 +191,23 @@ func (d *deployment) keep(ctx context.Context) error {
 	if err := d.store.write(d.record, d.now); err != nil {
 		return err
 	}
-	if d.o.From == "" {
-		return nil
+	if d.o.From != "" {
+		if d.record.Good == nil {
+			d.record.Good = d.now
+		}
+		if err := d.bring(); err != nil {
+			return err
+		}
 	}
-	if d.record.Good == nil {
-		d.record.Good = d.now
+	if d.record.Good != nil && len(difference(d.now, d.record.Good)) > 0 {
+		d.record.Before = d.record.Good
 	}
-	return d.bring()
+	return nil
 }
 
 // bring puts the files of a folder into the source.
 func (d *deployment) bring() error {
-	other, err := d.store.take(d.o.From)
+	other, err := d.store.take(d.o.keeps(), d.o.From)
 	if err != nil {
 		return err
 	}
@@ -303,6 +320,10 @@ func (d *deployment) back(ctx context.Context, why error) error {
 	}
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not leave the site without a version that serves
 	d.say("the new version does not serve; the former one returns")
+	if lost := reconnect(ctx, d.o.Host); lost != nil {
+		failed.Still = lost
+		return failed
+	}
 	installed := d.record.Lock != "" && d.record.Lock != d.lockSum()
 	err := d.undo(ctx, installed)
 	if err == nil && !d.form.Program {
@@ -316,51 +337,4 @@ func (d *deployment) back(ctx context.Context, why error) error {
 	}
 	failed.Returned, failed.Still = err == nil, err
 	return failed
-}
-
-// Back returns the version before the last deployment: the program that it replaced, or of an
-// interpreted app the source of the last good version.
-func Back(ctx context.Context, o Options) error {
-	d, err := open(o)
-	if err != nil {
-		return err
-	}
-	switch {
-	case d.form.Program && d.record.Program == "", !d.form.Program && d.record.Good == nil:
-		return fmt.Errorf("no former version of %s is kept", o.App.Name)
-	case d.form.Program:
-		b, err := d.store.get(d.record.Program)
-		if err != nil {
-			return err
-		}
-		if err := o.Host.Write(o.App.Program, b, 0o755); err != nil {
-			return fmt.Errorf("restoring the former program: %w", err)
-		}
-	default:
-		if err := d.sourceBack(true); err != nil {
-			return err
-		}
-	}
-	d.record.Under = ""
-	if err := d.store.write(d.record, d.now); err != nil {
-		return err
-	}
-	return d.serve(ctx, o.Restart)
-}
-
-// Failed writes the source of the last version that did not serve into a folder.
-func Failed(o Options, into string) (int, error) {
-	d, err := open(o)
-	if err != nil {
-		return 0, err
-	}
-	if d.record.Failed == nil {
-		return 0, fmt.Errorf("no failed version of %s is kept", o.App.Name)
-	}
-	for rel, e := range d.record.Failed.Files {
-		if err := d.restore(into, rel, e); err != nil {
-			return 0, err
-		}
-	}
-	return len(d.record.Failed.Files), nil
 }

@@ -10,6 +10,7 @@
 //  4. The program is replaced by a rename, and the service restarted or reloaded. If it is
 //     not healthy within the limit, the former version returns (deploy.go).
 //
-// All files and commands are those of one host.Host. Etc writes files of a ledger onto a
+// Source, program and commands are those of one host.Host; what is kept may be on another one,
+// that of the command. Etc writes files of a ledger onto a
 // host and never over an edit that the ledger does not know (etc.go).
 package deploy

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/peer"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
@@ -265,12 +266,71 @@ func TestForms(t *testing.T) {
 	for _, l := range languages {
 		t.Run(l.form, func(t *testing.T) {
 			t.Parallel() // most of it is waiting
-			l.try(t)
+			l.try(t, nil)
 		})
 	}
 }
 
-func (l *language) try(t *testing.T) {
+// TestFarForms does the same with apps of another machine: what is kept is on this one, and
+// only source and program may be written there. The connection is lost with the new version
+// in place; the former one returns over another connection.
+func TestFarForms(t *testing.T) {
+	tier.Slow(t)
+	for _, l := range languages {
+		if l.form == "go" || l.form == "python" || l.form == "command" {
+			t.Run(l.form, func(t *testing.T) {
+				t.Parallel()
+				l.try(t, newFarHost)
+			})
+		}
+	}
+}
+
+// A farHost is this machine at the far end of a connection that can be lost.
+type farHost struct {
+	host.Host
+	t       *testing.T
+	folders []string
+	peer    *peer.Peer
+	again   int // connections that were made again
+}
+
+func newFarHost(t *testing.T, folders ...string) *farHost {
+	t.Helper()
+	f := &farHost{t: t, folders: folders}
+	if err := f.Reconnect(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.again = 0
+	return f
+}
+
+// Reconnect implements host.Reconnector.
+func (f *farHost) Reconnect(ctx context.Context) error {
+	if f.peer != nil {
+		select {
+		case <-f.peer.Lost():
+		default:
+			return nil
+		}
+	}
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- peer.Serve(context.Background(), far, host.Local{}, peer.Options{}) }()
+	p, err := peer.Connect(ctx, near, peer.Setup{Name: "app2", Folders: f.folders})
+	if err != nil {
+		return err
+	}
+	f.t.Cleanup(func() {
+		_ = p.Close() // an error: it was lost
+		<-served
+	})
+	f.peer, f.Host = p, p
+	f.again++
+	return nil
+}
+
+func (l *language) try(t *testing.T, on func(t *testing.T, folders ...string) *farHost) {
 	if _, err := exec.LookPath(l.needs); err != nil {
 		t.Fatalf("%s is not installed", l.needs)
 	}
@@ -304,6 +364,11 @@ func (l *language) try(t *testing.T) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(o.App.Program), 0o755), os.WriteFile(o.App.Program, []byte("#!/bin/sh\nexit 1\n"), 0o755)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	var far *farHost
+	if on != nil {
+		far = on(t, source)
+		o.Keep, o.Host = o.Host, far
 	}
 	serves := func(want string) {
 		t.Helper()
@@ -340,6 +405,14 @@ func (l *language) try(t *testing.T) {
 	o.Limit = 8 * time.Second // a version that answers 500 is waited for as long
 	for name, text := range map[string]string{"death at start": l.version("v3", "200", l.dies), "answer 500": l.version("v3", "500", "")} {
 		write(l.file, text)
+		if name == "answer 500" && far != nil {
+			o.Restart = func(ctx context.Context) error {
+				if err := r.restart(ctx); err != nil || far.again > 0 {
+					return err
+				}
+				return far.peer.Close()
+			}
+		}
 		_, err := Deploy(t.Context(), o)
 		var failed *FailedError
 		if !errors.As(err, &failed) || !failed.Returned {
@@ -350,6 +423,9 @@ func (l *language) try(t *testing.T) {
 			t.Errorf("%s: the log is %q", name, failed.Log)
 		}
 		serves("v2")
+		if far != nil && name == "answer 500" && far.again == 0 {
+			t.Error("the connection was not made again")
+		}
 		if l.program != "" {
 			continue
 		}
@@ -367,6 +443,34 @@ func (l *language) try(t *testing.T) {
 		t.Errorf("v4: %v", err)
 	}
 	serves("v4")
+	l.back(t, o, source, serves)
+}
+
+// back takes the last deployment back, and one that was killed.
+func (l *language) back(t *testing.T, o Options, source string, serves func(want string)) {
+	t.Helper()
+	if err := Back(t.Context(), o); err != nil {
+		t.Errorf("back: %v", err)
+	}
+	serves("v2")
+	if err := os.WriteFile(filepath.Join(source, l.file), []byte(l.version("v5", "200", "")), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	killed := errors.New("killed")
+	o2 := o
+	o2.Restart = func(context.Context) error { panic(killed) }
+	func() {
+		defer func() {
+			if recover() != killed {
+				t.Error("it was not killed")
+			}
+		}()
+		_, _ = Deploy(t.Context(), o2)
+	}()
+	if err := Back(t.Context(), o); err != nil {
+		t.Errorf("back after a kill: %v", err)
+	}
+	serves("v2")
 }
 
 func read(t *testing.T, path string) string {

@@ -78,7 +78,7 @@ func walk(h host.Host, dir string, do func(rel string, info fs.FileInfo) error) 
 	return nil
 }
 
-// A store keeps trees and programs in a folder of the host, by their digests.
+// A store keeps trees and programs in a folder of a host, by their digests.
 type store struct {
 	host host.Host
 	dir  string
@@ -118,17 +118,17 @@ func (s *store) makeFolders() error {
 	return nil
 }
 
-// take keeps a folder of source as it is now.
-func (s *store) take(dir string) (*tree, error) {
+// take keeps a folder of source of a host as it is now.
+func (s *store) take(from host.Host, dir string) (*tree, error) {
 	t := &tree{Version: 1, Files: map[string]entry{}}
-	err := walk(s.host, dir, func(rel string, info fs.FileInfo) error {
+	err := walk(from, dir, func(rel string, info fs.FileInfo) error {
 		path := filepath.Join(dir, rel)
 		if info.Mode()&fs.ModeSymlink != 0 {
-			to, err := s.host.Readlink(path)
+			to, err := from.Readlink(path)
 			t.Files[rel] = entry{Link: to}
 			return err
 		}
-		b, err := s.host.Read(path)
+		b, err := from.Read(path)
 		if err != nil {
 			return err
 		}
@@ -211,6 +211,7 @@ func (d *deployment) mkdirs(dir string) error {
 type record struct {
 	Version int    `json:"version"`
 	Good    *tree  `json:"good,omitempty"`    // source of the last version that served
+	Before  *tree  `json:"before,omitempty"`  // source of the one before the last deployment
 	Failed  *tree  `json:"failed,omitempty"`  // source of the last version that did not
 	Program string `json:"program,omitempty"` // digest of the program before the last deployment
 	Lock    string `json:"lock,omitempty"`    // digest of the dependencies' file
@@ -247,7 +248,7 @@ func (s *store) write(r record, now *tree) error {
 		return fmt.Errorf("keeping what was deployed: %w", err)
 	}
 	named := map[string]bool{r.Program: true}
-	for _, t := range []*tree{r.Good, r.Failed, now} {
+	for _, t := range []*tree{r.Good, r.Before, r.Failed, now} {
 		if t != nil {
 			for _, e := range t.Files {
 				named[e.Sum] = true
