@@ -27,7 +27,7 @@ func withMachines(ctx context.Context, t *namedTarget, write bool, progress func
 		return err
 	}
 	lost := watchLost(ctx, systemEnv(), t)
-	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Claim: claimOf(t.file), Progress: progress, Known: ids, Ask: askSecret(systemEnv()), Changed: lost.changed})
+	f, err := sitefleet.Open(ctx, t.file, sitefleet.Options{Write: write, Folders: t.grants, Claim: claimOf(t.file), Progress: progress, Known: ids, Ask: askSecret(systemEnv()), Changed: lost.changed})
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,8 @@ type namedTarget struct {
 	file  *target.File   // nil for an arena
 	hosts livesite.Hosts // the site's other machines while they are connected, see withMachines
 
+	grants map[string][]string // what this command may write on other machines besides the policy's folders
+
 	mu       sync.Mutex
 	expected map[string]bool // machines that iikanji has down, which nobody is told of
 }

@@ -15,7 +15,8 @@ import (
 var thisMachine = map[string]string{
 	"cmd/iikanji/acting.go":                   "whose turn it is lies in the site's folder",
 	"cmd/iikanji/collect.go":                  "collects what runs here",
-	"cmd/iikanji/deploy.go":                   "apps of other machines are not deployed yet",
+	"cmd/iikanji/deploy.go":                   "what is kept of former versions",
+	"cmd/iikanji/deploy_app.go":               "apps of this machine, and what is kept of the others",
 	"cmd/iikanji/deploy_files.go":             "the ledger is here",
 	"cmd/iikanji/finalize_host.go":            "the machine without a name",
 	"cmd/iikanji/finalize_reboot.go":          "the note and the unit that goes on are here",

@@ -75,6 +75,12 @@ func (d *deployment) sourceBefore(ctx context.Context) error {
 	return nil
 }
 
+// HasFailed reports whether a version that did not serve is kept in a folder of a host.
+func HasFailed(h host.Host, dir string) bool {
+	r, err := (&store{h, dir}).read()
+	return err == nil && r.Failed != nil
+}
+
 // Failed writes the source of the last version that did not serve into a folder of the host
 // of what is kept.
 func Failed(o Options, into string) (int, error) {

@@ -78,7 +78,7 @@ func (d *deployment) check(ctx context.Context) error {
 	if len(files) == 0 {
 		return nil
 	}
-	d.say("checking the syntax of %d files", len(files))
+	d.say("checking the syntax: %s", listed(files))
 	if !d.form.Each {
 		return d.shell(ctx, "syntax", d.form.Check, nil, files...)
 	}
@@ -88,6 +88,15 @@ func (d *deployment) check(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// listed are the first of some files, as one text.
+func listed(files []string) string {
+	const shown = 3
+	if len(files) > shown {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:shown], ", "), len(files)-shown)
+	}
+	return strings.Join(files, ", ")
 }
 
 // lockSum is the digest of the dependencies' file, "" for none.

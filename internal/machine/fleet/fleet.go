@@ -19,6 +19,8 @@ type Options struct {
 	// Write: files may be written, below the folders of the file's policy. Without it the
 	// machines are read, which any number of commands may do at a time.
 	Write bool
+	// Folders are further folders and files, by machine, that this command writes.
+	Folders map[string][]string
 	// Claim says for whom is written; see peer.Claim.
 	Claim peer.Claim
 	// Program is iikanji's own file for machines; "": that of this process.
