@@ -75,6 +75,7 @@ func init() {
 		Settings:          settings,
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
+		HostsLadder:       files.LadderIn(hostsLadder, "ladder-hosts"),
 		Allow:             allowed,
 		InitializeTimeout: initializeTimeout,
 	})

@@ -79,6 +79,7 @@ func init() {
 		Commands:          []arena.Command{mock},
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
+		HostsLadder:       files.LadderIn(hostsLadder, "ladder-hosts"),
 		Allow:             allowed,
 		InitializeTimeout: 20 * time.Second,
 	})

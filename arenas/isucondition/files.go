@@ -17,6 +17,11 @@ var webapp = files.NewWebapp(repository)
 //go:embed ladder
 var ladder embed.FS
 
+// hostsLadder has the rows for several machines.
+//
+//go:embed ladder-hosts
+var hostsLadder embed.FS
+
 // nodeLadder has the ladder of the variant with the app in JavaScript.
 //
 //go:embed ladder-node

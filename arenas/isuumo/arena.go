@@ -82,6 +82,7 @@ func init() {
 		Settings:          settings,
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
+		HostsLadder:       files.LadderIn(hostsLadder, "ladder-hosts"),
 		Allow:             allowed,
 		Robots:            robots,
 		InitializeTimeout: 30 * time.Second,

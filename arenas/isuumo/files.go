@@ -16,3 +16,8 @@ var webapp = files.NewWebapp(repository)
 
 //go:embed ladder
 var ladder embed.FS
+
+// hostsLadder has the rows for several machines.
+//
+//go:embed ladder-hosts
+var hostsLadder embed.FS

@@ -234,6 +234,7 @@ var arenaExamples = []example{
 	{line: `iikanji ladder isucondition`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji ladder isucondition --from 1 --to 2 --time 5m`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji ladder isucondition --alone`, want: "Ladder of shop: row", with: shortLadder},
+	{line: `iikanji ladder isucondition --hosts 3`, want: "--hosts 9: want 1 to 8", with: "--hosts 9", status: exitUsage}, // TestHostsLadders climbs them
 	{line: `iikanji ladder isucondition --time 1h --load 20s --full 60s`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji selftest --arena isucondition --aa 10`, want: "1 trial of a change that does nothing", with: "--aa 1 --load 1s", slower: "--aa 1 --load 5s", before: (*examples).revertShop},
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/change/history"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
 	"github.com/iikanji/iikanji/internal/proof/search"
 	"github.com/iikanji/iikanji/internal/proof/tune"
@@ -33,6 +36,7 @@ type ladderCmd struct {
 	Env   []string `help:"Additional environment variable of the app." placeholder:"K=V" sep:"none"`
 	Set   []string `help:"Setting of the arena for all runs; see iikanji bench --help." placeholder:"NAME=VALUE" sep:"none"`
 	placeFlags
+	hostsFlags
 
 	JSON bool `help:"Print the rungs and the outcome as one JSON document."`
 }
@@ -52,6 +56,10 @@ stays, and the table says "not proven". More time proves smaller effects.
 With --alone, each rung is judged on the untouched site and undone. A rung that
 builds on an earlier one cannot be made then, and the table says so.
 
+With --hosts, the rows are those of the write-up for several machines: the arena is
+put onto machines of its own (Linux namespaces with systemd and sshd; needs root),
+which end with the command. Rows that need more machines are left out.
+
 Ctrl-C undoes the rung on trial and leaves the others in force; the same command
 then goes on. After kill -9, iikanji recover comes first. All rungs are ordinary
 changes: iikanji history shows each, iikanji revert --all undoes them.
@@ -62,6 +70,7 @@ Examples:
   iikanji ladder isucondition --from 1 --to 2 --time 5m
   iikanji ladder isucondition --alone
   iikanji ladder isucondition --time 1h --load 20s --full 60s
+  iikanji ladder isucondition --hosts 3
 
 Exit status: 0 done, 1 failed to run (also: interrupted), 2 usage, 3 the site
 fails its checks.`
@@ -76,13 +85,37 @@ func (c *ladderCmd) Run(ctx context.Context, e *env) error {
 	if c.List {
 		return c.printRungs(e, rungs)
 	}
+	if c.Hosts != 0 {
+		return c.onHosts(ctx, e, rungs)
+	}
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
 	}
+	return c.climb(ctx, e, a, rungs)
+}
+
+// onHosts climbs the rows for several machines on machines of the arena's own.
+func (c *ladderCmd) onHosts(ctx context.Context, e *env, rungs []ladder.Rung) error {
+	if c.Clock != 0 || len(c.Env) > 0 || len(c.Set) > 0 || c.History != "" {
+		return usageError("--hosts excludes --clock, --env, --set and --history")
+	}
+	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
+		one := *c
+		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		a, err := findTarget(dir)
+		if err != nil {
+			return err
+		}
+		return one.climb(ctx, e, a, rungs)
+	})
+}
+
+// climb climbs rungs on a target, and prints what came of them.
+func (c *ladderCmd) climb(ctx context.Context, e *env, a *namedTarget, rungs []ladder.Rung) error {
 	as := c.asTune()
 	climbed := &climb{Rungs: []climbedRung{}}
-	err = as.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) (err error) {
+	err := as.live(ctx, e, a, func(ctx context.Context, r *benchRun, w *liveTarget, h *history.History, o search.Options) (err error) {
 		t, live := as.tuner("ladder", r, w, h, o)
 		defer func() { live.end(r.e, err) }()
 		defer tidy(r.e, h)
@@ -105,10 +138,7 @@ func (c *ladderCmd) rungs() ([]ladder.Rung, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Ladder == nil {
-		return nil, usageError("%s has no ladder", a.Name)
-	}
-	rungs, err := ladder.Read(a.Ladder)
+	rungs, err := c.read(a)
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +153,32 @@ func (c *ladderCmd) rungs() ([]ladder.Rung, error) {
 		return rungs[c.From-1 : to], nil
 	}
 	return rungs[:to], nil
+}
+
+// read reads the ladder of an arena: with --hosts that for machines, as far as they suffice.
+func (c *ladderCmd) read(a *arena.Arena) ([]ladder.Rung, error) {
+	rows := a.Ladder
+	if c.Hosts != 0 {
+		rows = a.HostsLadder
+	}
+	switch {
+	case rows == nil && c.Hosts != 0:
+		return nil, usageError("%s has no ladder for several machines", a.Name)
+	case rows == nil:
+		return nil, usageError("%s has no ladder", a.Name)
+	}
+	rungs, err := ladder.Read(rows)
+	if err != nil || c.Hosts == 0 {
+		return rungs, err
+	}
+	i := slices.IndexFunc(rungs, func(r ladder.Rung) bool { return r.Hosts > c.Hosts })
+	if i == 0 {
+		return nil, usageError("--hosts %d: the first row needs %d machines", c.Hosts, rungs[0].Hosts)
+	}
+	if i > 0 {
+		rungs = rungs[:i]
+	}
+	return rungs, nil
 }
 
 // steps are rungs as the tuner climbs them. Rungs before --from are applied without a

@@ -23,6 +23,9 @@ func (c *ladderCmd) printRungs(e *env, rungs []ladder.Rung) error {
 		}
 		out.line("%2d  %s", r.Number, report.Shorten(r.Row, e.Cols-4))
 		told := "told: " + r.Told
+		if r.Hosts > 0 {
+			told += fmt.Sprintf("; %d machines", r.Hosts)
+		}
 		if r.Hurts {
 			told += " (hurts)"
 		}

@@ -54,15 +54,19 @@ func (t *task) move() (*iikanji.Change, error) {
 		return nil, err
 	}
 	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart, Weakens: t.weakens(),
-		Says: fmt.Sprintf("lead %s to %s on %s: %s", clientNames(t.clients), t.svc.Name, t.toName, t.variables())}
+		Says: fmt.Sprintf("lead %s to %s on %s: %s", t.clientNames(), t.svc.Name, t.toName, t.variables())}
 	t.ops(c, edits, placement)
 	return c, nil
 }
 
-func clientNames(clients []client) string {
+func (t *task) clientNames() string {
 	var names []string
-	for _, c := range clients {
-		names = append(names, c.svc.Name)
+	for _, c := range t.clients {
+		if name := c.svc.Name; t.atHome(c) {
+			names = append(names, name)
+		} else {
+			names = append(names, iikanji.PlacedOn(name, c.svc.Host))
+		}
 	}
 	return strings.Join(names, ", ")
 }
@@ -71,6 +75,9 @@ func clientNames(clients []client) string {
 func (t *task) variables() string {
 	var all []string
 	for _, c := range t.clients {
+		if !t.atHome(c) { // as that of the app
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s=%s for %s (%s reads it), Restart=always", c.variable, t.address, c.svc.Unit, c.place))
 	}
 	return strings.Join(all, "; ")

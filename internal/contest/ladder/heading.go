@@ -3,13 +3,14 @@ package ladder
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
 )
 
 // keys are the keys of a heading, with true for those that every file needs.
-var keys = map[string]bool{"row": true, "told": true, "source": true, "expect": false, "target": false, "schema": false, "weakens": false}
+var keys = map[string]bool{"row": true, "told": true, "source": true, "expect": false, "target": false, "schema": false, "weakens": false, "hosts": false}
 
 // ofEnding are the keys that only files of some endings have.
 var ofEnding = map[string][]string{
@@ -90,8 +91,23 @@ func (h heading) check(ending string) *Error {
 			return mistake(h.lines[key], "a %s file has no %s", ending, key)
 		}
 	}
+	if v, has := h.values["hosts"]; has && hostsIn(v) == 0 {
+		return mistake(h.lines["hosts"], "hosts: %.40q", v).hint("how many machines the row needs, 2 to 8")
+	}
 	if v, has := h.values["expect"]; has && v != expectHurts {
 		return mistake(h.lines["expect"], "expect: %.40q", v).hint("the only value is " + expectHurts)
 	}
 	return nil
+}
+
+// mostHosts bounds the machines of a row.
+const mostHosts = 8
+
+// hostsIn is how many machines the value of the key hosts names; 0 for none.
+func hostsIn(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 2 || n > mostHosts {
+		return 0
+	}
+	return n
 }

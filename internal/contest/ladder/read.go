@@ -22,6 +22,7 @@ type Rung struct {
 	Told     string           `json:"told"`   // the effect that the source states
 	Source   string           `json:"source"` // who told it, and when
 	Hurts    bool             `json:"hurts,omitempty"`
+	Hosts    int              `json:"hosts,omitempty"` // that it needs; 0 for one
 	Remedies []iikanji.Remedy `json:"remedies"`
 }
 
@@ -94,6 +95,7 @@ func (r *Rung) parse(ending, text string) *Error {
 		return e
 	}
 	r.Row, r.Told, r.Source, r.Hurts = h.values["row"], h.values["told"], h.values["source"], h.values["expect"] == expectHurts
+	r.Hosts = hostsIn(h.values["hosts"])
 	all, e := readers[ending](h, strings.Repeat("\n", h.end)+strings.Join(lines[h.end:], ""))
 	if e != nil {
 		return e

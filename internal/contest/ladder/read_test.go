@@ -57,8 +57,8 @@ func TestParse(t *testing.T) {
 
 // TestHeading checks lines that go on, and the mark of a row that hurts.
 func TestHeading(t *testing.T) {
-	r, err := Parse("07-long-name.conf", "# row: what was\n#  done: it\n# told: less, taken back\n# expect: hurts\n# source: a: b\n# target: web\nsendfile on;")
-	if err != nil || r.Row != "what was done: it" || !r.Hurts || r.Source != "a: b" || r.Number != 7 || r.Name != "long-name" {
+	r, err := Parse("07-long-name.conf", "# row: what was\n#  done: it\n# told: less, taken back\n# expect: hurts\n# hosts: 3\n# source: a: b\n# target: web\nsendfile on;")
+	if err != nil || r.Row != "what was done: it" || !r.Hurts || r.Hosts != 3 || r.Source != "a: b" || r.Number != 7 || r.Name != "long-name" {
 		t.Errorf("%+v %v", r, err)
 	}
 }
@@ -82,6 +82,8 @@ func TestMistakes(t *testing.T) {
 		{"01-a.conf", headed + "# taget: web\nsendfile on;", 4, "did you mean target?"},
 		{"01-a.conf", "# what was done\n" + conf + "sendfile on;", 1, "begins without a key"},
 		{"01-a.conf", conf + "# expect: helps\nsendfile on;", 5, "the only value is hurts"},
+		{"01-a.conf", conf + "# hosts: two\nsendfile on;", 5, "how many machines"},
+		{"01-a.conf", conf + "# hosts: 1\nsendfile on;", 5, "how many machines"},
 		{"01-a.conf", conf + "# schema: s\nsendfile on;", 5, "a .conf file has no schema"},
 		{"01-a.toml", headed + "# target: app\n", 4, "a .toml file has no target"},
 		{"01-a.conf", conf, 5, "nothing follows the heading"},

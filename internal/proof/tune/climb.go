@@ -236,16 +236,47 @@ func (t *Tuner) applyUnjudged(ctx context.Context, r Rung, c *Climbed, planned [
 	return t.hands.keep(planned, "a rung of the ladder, applied without a trial")
 }
 
+// readied applies those changes of a rung that prepare the others and have no effect on the
+// site: pairs toggle the others only. It returns both, also with an error.
+func (t *Tuner) readied(ctx context.Context, planned []*iikanji.Change) (before, rest []*iikanji.Change, err error) {
+	for _, p := range planned {
+		if !p.Prepares {
+			rest = append(rest, p)
+		}
+	}
+	if len(rest) == 0 { // nothing uses what it prepares
+		return nil, planned, nil
+	}
+	for _, p := range planned {
+		if !p.Prepares {
+			continue
+		}
+		if err := t.Acts.Apply(ctx, p.ID); err != nil {
+			return before, rest, err
+		}
+		before = append(before, p)
+	}
+	return before, rest, nil
+}
+
 // judgeRung gives a rung its trial.
 func (t *Tuner) judgeRung(ctx context.Context, r Rung, share time.Duration, c *Climbed, planned []*iikanji.Change) error {
-	on := &onTrial{attempt: c.Attempt, rung: &r, stays: r.stays}
+	before, rest, err := t.readied(ctx, planned)
+	if err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		c.Attempt.Skipped = "it could not be prepared: " + firstLine(err.Error())
+		return t.hands.undo(ctx, before, c.Attempt.Skipped)
+	}
+	on := &onTrial{attempt: c.Attempt, rung: &r, stays: r.stays, before: before}
 	if t.Options.Time > 0 {
 		on.until = t.book.now().Add(share)
 	}
 	wiped := false
 	on.ended = func(context.Context) error { return nil }
 	on.wiped = func(context.Context) error { wiped = true; return nil }
-	if err := t.beginTrial(ctx, on, "", planned...); err != nil {
+	if err := t.beginTrial(ctx, on, "", rest...); err != nil {
 		return t.abandon(ctx, err)
 	}
 	tr := on.trial

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/lab"
+	"github.com/iikanji/iikanji/internal/contest/ladder"
+	"github.com/iikanji/iikanji/internal/contest/practice"
+	"github.com/iikanji/iikanji/internal/policy/tier"
+)
+
+// hostsLadders are the ladders for several machines, by arena.
+func hostsLadders(t *testing.T) map[string][]ladder.Rung {
+	t.Helper()
+	all := map[string][]ladder.Rung{}
+	for _, name := range arena.Names() {
+		a, _ := arena.Find(name)
+		if a.HostsLadder == nil {
+			continue
+		}
+		rungs, err := ladder.Read(a.HostsLadder)
+		if err != nil || len(rungs) == 0 {
+			t.Fatalf("%s: %d rungs, %v", name, len(rungs), err)
+		}
+		all[name] = rungs
+	}
+	if len(all) == 0 {
+		t.Fatal("no arena has rows for several machines")
+	}
+	return all
+}
+
+// TestHostsLaddersRead: each row for several machines says how many it needs, not fewer than the
+// one before, on an arena that can be put onto machines; --hosts chooses the rows that fit.
+func TestHostsLaddersRead(t *testing.T) {
+	for name, rungs := range hostsLadders(t) {
+		a, _ := arena.Find(name)
+		full, err := a.Complete()
+		if err == nil {
+			err = practice.Check(full)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		most := 2
+		for _, r := range rungs {
+			if r.Hosts < most {
+				t.Errorf("%s of %s needs %d machines, after a row of %d", r.File, name, r.Hosts, most)
+			}
+			most = max(most, r.Hosts)
+		}
+		for hosts, want := range map[int]int{1: 0, most: len(rungs), 8: len(rungs)} {
+			c := &ladderCmd{Target: name, From: 1}
+			c.Hosts = hosts
+			got, err := c.rungs()
+			if len(got) != want || (err == nil) != (want > 0) {
+				t.Errorf("%s with %d machines: %d rows, %v", name, hosts, len(got), err)
+			}
+		}
+	}
+	c := &ladderCmd{Target: "isublog", From: 1}
+	if c.Hosts = 3; true {
+		if _, err := c.rungs(); err == nil {
+			t.Error("isublog has rows for several machines")
+		}
+	}
+}
+
+// TestHostsLadders climbs the rows for several machines with a short load: each is applied, and
+// the runs pass its checks.
+func TestHostsLadders(t *testing.T) {
+	tier.Long(t, "each arena boots three machines and copies its database")
+	tier.Needs(t, "a machine in namespaces", lab.Missing())
+	for name, rungs := range hostsLadders(t) {
+		t.Run(name, func(t *testing.T) {
+			var said lockedBuffer
+			args := []string{"ladder", name, "--hosts", fmt.Sprint(rungs[len(rungs)-1].Hosts), "--dir", t.TempDir(), "--load", "3s", "--full", "3s", "--pairs", "1", "--time", "6m", "--noisy", "--json"}
+			status, text := command(t.Context(), &said, args...)
+			if status != exitDone {
+				t.Fatalf("status %d\n%s\n%s", status, text, said.String())
+			}
+			var done climb
+			if err := json.Unmarshal([]byte(text), &done); err != nil || len(done.Rungs) != len(rungs) {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			for _, r := range done.Rungs {
+				a := r.Climbed.Attempt
+				t.Logf("%s: %s%s", r.Row, r.measured(), r.verdict())
+				if a.Skipped != "" || a.Verdict.Why != "" && !r.Climbed.Stays && len(r.Climbed.Attempt.Verdict.Tried) == 0 {
+					t.Errorf("%s: not climbed: %s %s", r.File, a.Skipped, a.Verdict.Why)
+				}
+			}
+		})
+	}
+}
