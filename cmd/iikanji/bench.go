@@ -115,7 +115,7 @@ func (c *benchCmd) onHosts(ctx context.Context, e *env) error {
 	}
 	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
 		one := *c
-		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		one.Target, one.Dir, one.hostsFlags, one.Pin = dir, filepath.Join(dir, "work"), c.made("bench", c.Target), "auto"
 		return one.Run(ctx, e)
 	})
 }

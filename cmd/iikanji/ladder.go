@@ -102,7 +102,7 @@ func (c *ladderCmd) onHosts(ctx context.Context, e *env, rungs []ladder.Rung) er
 	}
 	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
 		one := *c
-		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		one.Target, one.Dir, one.hostsFlags, one.Pin = dir, filepath.Join(dir, "work"), c.made("ladder", c.Target), "auto"
 		a, err := findTarget(dir)
 		if err != nil {
 			return err
@@ -232,6 +232,8 @@ func (c *ladderCmd) ended(ctx context.Context, err error, a *namedTarget) error 
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
+	case err != nil && ctx.Err() != nil && c.again != "":
+		return hinted(errors.New("interrupted"), c.gone(a.Name+c.flags()))
 	case err != nil && ctx.Err() != nil:
 		return hinted(errors.New("interrupted: the rungs that stay are in force, the rung on trial is undone"),
 			fmt.Sprintf("the same command goes on; iikanji revert %s%s --all undoes them", a.Name, c.flags()))

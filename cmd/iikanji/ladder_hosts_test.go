@@ -1,15 +1,21 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/lab"
 	"github.com/iikanji/iikanji/internal/contest/ladder"
 	"github.com/iikanji/iikanji/internal/contest/practice"
 	"github.com/iikanji/iikanji/internal/policy/tier"
+	"github.com/iikanji/iikanji/internal/proof/tune"
 )
 
 // hostsLadders are the ladders for several machines, by arena.
@@ -94,5 +100,29 @@ func TestHostsLadders(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestMachinesThatEnd: after a command on machines of its own, what is printed names a command that
+// makes new ones, and none that needs those that are gone.
+func TestMachinesThatEnd(t *testing.T) {
+	made := hostsFlags{Hosts: 3, Sizes: []int{1, 1, 2}}.made("tune", "isucondition")
+	if made.Hosts != 0 || made.again != "iikanji tune isucondition --hosts 3 --sizes 1,1,2" {
+		t.Errorf("%+v", made)
+	}
+	var out bytes.Buffer
+	c := &tuneCmd{Target: "/site", Time: time.Minute, hostsFlags: made}
+	if err := c.print(&env{Stdout: &out, Cols: 100}, &namedTarget{Name: "/site"}, &tune.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, made.again+" --time 1m0s") || strings.Contains(text, "revert") || !strings.Contains(text, "iikanji history /site") {
+		t.Error(text)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := c.ended(ctx, context.Canceled, &namedTarget{Name: "/site"})
+	var e *exitError
+	if !errors.As(err, &e) || !strings.Contains(strings.Join(e.Hints, " "), made.again) {
+		t.Errorf("%+v", err)
 	}
 }

@@ -47,7 +47,10 @@ func (c *ladderCmd) print(e *env, a *namedTarget, done *climb) error {
 	writeScores(&b, done.Rungs, e.Cols)
 	writeRatio(&b, a, done.Outcome)
 	writeEnd(&b, e, done.Outcome)
-	fmt.Fprintf(&b, "\nevidence and diffs: iikanji history %[1]s%[2]s\nundo: iikanji revert %[1]s%[2]s --all\n", a.Name, c.flags())
+	fmt.Fprintf(&b, "\nevidence and diffs: iikanji history %s%s\n", a.Name, c.flags())
+	if c.again == "" {
+		fmt.Fprintf(&b, "undo: iikanji revert %s%s --all\n", a.Name, c.flags())
+	}
 	_, err := fmt.Fprint(e.Stdout, b.String())
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -23,6 +24,27 @@ import (
 type hostsFlags struct {
 	Hosts int   `help:"Put the arena onto this many machines of its own for this command, as iikanji up --hosts does; needs root." placeholder:"N"`
 	Sizes []int `help:"With --hosts: how large each machine is, relative to the others, as in 1,1,2." placeholder:"N"`
+
+	again string `kong:"-"` // the command line that made the machines of this folder; "" where they stay
+}
+
+// made are the flags of a command on machines that were made for it: they end with it.
+func (f hostsFlags) made(command, arena string) hostsFlags {
+	text := fmt.Sprintf("iikanji %s %s --hosts %d", command, arena, f.Hosts)
+	for i, n := range f.Sizes {
+		if i == 0 {
+			text += " --sizes "
+		} else {
+			text += ","
+		}
+		text += strconv.Itoa(n)
+	}
+	return hostsFlags{again: text}
+}
+
+// gone is the hint of a command that was interrupted on machines that have ended with it.
+func (f hostsFlags) gone(where string) string {
+	return fmt.Sprintf("the machines ended with the command, and all changes with them: %s begins on new ones; iikanji history %s has what was tried. Machines of iikanji up --hosts stay, and a search on them goes on", f.again, where)
 }
 
 // onPark brings an arena up on machines and calls do with the folder of the site that they

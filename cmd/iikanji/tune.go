@@ -119,7 +119,7 @@ func (c *tuneCmd) onHosts(ctx context.Context, e *env) error {
 	}
 	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
 		one := *c
-		one.Target, one.Dir, one.Hosts, one.Pin = dir, filepath.Join(dir, "work"), 0, "auto"
+		one.Target, one.Dir, one.hostsFlags, one.Pin = dir, filepath.Join(dir, "work"), c.made("tune", c.Target), "auto"
 		return one.Run(ctx, e)
 	})
 }
@@ -171,6 +171,8 @@ func (c *tuneCmd) ended(ctx context.Context, err error, a *namedTarget) error {
 		return hinted(fmt.Errorf("%w: the kept changes stay, the candidate is undone", err), "the same command continues the search")
 	case err != nil && ctx.Err() == nil && errors.Is(err, tune.ErrChecks):
 		return &exitError{Status: exitChecks, Err: err}
+	case err != nil && ctx.Err() != nil && c.again != "":
+		return hinted(errors.New("interrupted"), c.gone(c.Target+c.flags()))
 	case err != nil && ctx.Err() != nil:
 		return hinted(errors.New("interrupted: the kept changes stay, the candidate is undone"), "the same command continues the search")
 	}
@@ -419,8 +421,12 @@ func (c *tuneCmd) print(e *env, a *namedTarget, out *tune.Outcome) error {
 		return err
 	}
 	where := "iikanji %s " + a.Name + c.flags()
-	_, err := fmt.Fprintf(e.Stdout, "\n%sevidence and diffs: %s\nall of it on one page: %s\n%s\nundo: %s --all\n",
-		learntText(out), fmt.Sprintf(where, "history"), fmt.Sprintf(where, "report"), c.nextText(fmt.Sprintf(where, "tune"), out), fmt.Sprintf(where, "revert"))
+	next := fmt.Sprintf("%s\nundo: %s --all", c.nextText(fmt.Sprintf(where, "tune"), out), fmt.Sprintf(where, "revert"))
+	if c.again != "" {
+		next = fmt.Sprintf("the machines end now, with all changes; once more, on new ones: %s --time %s", c.again, c.Time)
+	}
+	_, err := fmt.Fprintf(e.Stdout, "\n%sevidence and diffs: %s\nall of it on one page: %s\n%s\n",
+		learntText(out), fmt.Sprintf(where, "history"), fmt.Sprintf(where, "report"), next)
 	return err
 }
 

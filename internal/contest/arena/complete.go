@@ -22,7 +22,7 @@ import (
 func (a *Arena) with(v Variant) *Arena {
 	out := *a
 	out.Name, out.Services, out.Variants = a.variantName(v), replaced(a.Services, v.Services), nil
-	out.Ladder, out.Commands = v.Ladder, nil
+	out.Ladder, out.HostsLadder, out.Commands = v.Ladder, nil, nil
 	if v.Summary != "" {
 		out.Summary = v.Summary
 	}
@@ -41,7 +41,7 @@ func TLSName(name string) (tls string, ok bool) {
 func (a *Arena) overTLS() *Arena {
 	out := *a
 	out.Name, out.Services, out.Variants = a.Name+"-tls", slices.Clone(a.Services), nil
-	out.Ladder, out.Commands = nil, nil
+	out.Ladder, out.HostsLadder, out.Commands = nil, nil, nil
 	for i := range out.Services {
 		s := &out.Services[i]
 		s.TLS = s.Name == a.Entry || a.Entry == "" && s.Role == iikanji.RoleWeb
