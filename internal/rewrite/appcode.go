@@ -123,11 +123,15 @@ func (g *appCode) reached(fn *types.Func) []*types.Func {
 // sentIn finds the calls of a package that read rows or add one: by a text, or by a mapper.
 func sentIn(p *part) (out []*sent) {
 	for _, c := range p.calls.Calls {
-		if c.Text == nil || c.Op == sqlcall.Prepare || leftAlone(p.x.pass, c) {
+		if c.Text == nil && c.Texts == nil || c.Op == sqlcall.Prepare || leftAlone(p.x.pass, c) {
 			continue
 		}
 		s := &sent{site: site{p, c.Expr}, args: c.Args, dests: c.Dests}
 		switch text := sentText(c); {
+		case c.Texts != nil:
+			if s.texts = c.Texts; c.Op == sqlcall.Exec || slices.ContainsFunc(c.Texts, func(t string) bool { return !IsSelect(t) }) {
+				continue
+			}
 		case c.Op != sqlcall.Exec && IsSelect(text):
 			if c.Text.Holes == 0 {
 				s.texts = []string{text}

@@ -67,6 +67,9 @@ func pairsOf(parent, child *sent, at round) (out []Loop) {
 
 // sentText is the text of a call as the database gets it.
 func sentText(c *sqlcall.Call) string {
+	if c.Text == nil {
+		return ""
+	}
 	if c.Named {
 		return sqltext.Positional(c.Text.SQL)
 	}

@@ -151,10 +151,13 @@ func analyse(dir string, pkgs []*packages.Package, analyzers ...*analysis.Analyz
 // statementsOf lists the statements of a package whose text is known.
 func statementsOf(p *packages.Package, r *sqlcall.Result) (out []Statement) {
 	for _, c := range r.Calls {
-		if c.Text == nil {
+		at := p.Fset.PositionFor(c.Expr.Pos(), false)
+		for _, text := range c.Texts {
+			out = append(out, Statement{Text: text, File: at.Filename, Line: at.Line, Func: funcName(p, c.Expr.Pos()), Whole: true, Named: c.Named})
+		}
+		if c.Text == nil || c.Texts != nil {
 			continue
 		}
-		at := p.Fset.PositionFor(c.Expr.Pos(), false)
 		out = append(out, Statement{Text: c.Text.SQL, File: at.Filename, Line: at.Line, Func: funcName(p, c.Expr.Pos()), Whole: c.Text.Holes == 0, Named: c.Named})
 	}
 	return out

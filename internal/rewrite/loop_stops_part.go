@@ -178,6 +178,9 @@ func (p *partial) untouched(e ast.Expr, fn ast.Node) bool {
 			return true
 		}
 		for _, w := range p.x.writes(v) {
+			if !isLocal(v) && e == p.c.Handle.Expr && p.x.startsUp(w) {
+				continue // a pool that is opened before requests come
+			}
 			ok = ok && (p.x.function(w) == fn && w.Pos() < p.c.Expr.Pos() && !insideLoop(p.x, w, fn))
 		}
 		return ok
@@ -276,6 +279,9 @@ func (x *index) readsOnly(calls *sqlcall.Result, body ast.Node, depth int) bool 
 // readsCall reports whether a call only reads or computes.
 func (x *index) readsCall(calls *sqlcall.Result, call *ast.CallExpr, depth int) bool {
 	if c := calls.At(call); c != nil {
+		if c.Texts != nil {
+			return !c.Handle.Faked && onlySelects(c)
+		}
 		return c.Text != nil && c.Op != sqlcall.Exec && readsRows(c.SQL()) && !c.Handle.Faked
 	}
 	tv := x.pass.TypesInfo.Types[call.Fun]

@@ -28,7 +28,7 @@ func findNPlusOne(r *reporter) error {
 	l := &perElement{reporter: r, calls: callsOf(r.pass)}
 	l.still = quietness{pass: r.pass, calls: l.calls}
 	for _, c := range l.calls.Calls {
-		if c.Loop != nil && c.Text != nil && !leftAlone(r.pass, c) {
+		if c.Loop != nil && (c.Text != nil || c.Texts != nil) && !leftAlone(r.pass, c) {
 			l.visit(c)
 		}
 	}
@@ -50,11 +50,11 @@ func (l *perElement) visit(c *sqlcall.Call) {
 	if c.Op == sqlcall.Exec || c.Op == sqlcall.Prepare || !slices.ContainsFunc(c.Args, func(a ast.Expr) bool { return l.varies(a, c.Loop) }) {
 		return
 	}
-	s, err := parse(c.SQL())
-	if err != nil || s.selects() == nil && c.Text.Holes == 0 {
+	p := place{node: c.Expr, statements: textsOf(c), what: "one query is sent per element of the loop", how: "read the rows of all elements by one statement before the loop"}
+	s, err := parse(p.statements[0])
+	if err != nil || s.selects() == nil && c.All() != nil {
 		return
 	}
-	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one query is sent per element of the loop", how: "read the rows of all elements by one statement before the loop"}
 	if b, ok := l.batch(c, s); ok {
 		l.no(c.Expr, nameTaken)
 		if edits, ok := b.edits(); ok {
@@ -90,8 +90,8 @@ func (l *perElement) helpers() {
 			continue
 		}
 		for _, inner := range l.calls.Within(l.calls.Decl(fn)) {
-			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && inner.Text != nil && !inner.Handle.Faked && readsRows(inner.SQL()) {
-				p := place{node: call, statements: []string{inner.SQL()}, what: "each element of the loop calls " + fn.Name() + ", which sends a query",
+			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && !inner.Handle.Faked && (inner.Text != nil && readsRows(inner.SQL()) || inner.Texts != nil && onlySelects(inner)) {
+				p := place{node: call, statements: textsOf(inner), what: "each element of the loop calls " + fn.Name() + ", which sends a query",
 					how: "read the rows of all elements by one statement before the loop"}
 				l.reorders = false
 				if edits, ok := l.prefetch(call, fn, loop); ok {
@@ -111,6 +111,14 @@ func (l *perElement) helpers() {
 			}
 		}
 	}
+}
+
+// textsOf are the texts of a call, also where parts of it are not known.
+func textsOf(c *sqlcall.Call) []string {
+	if all := c.All(); all != nil {
+		return all
+	}
+	return []string{c.SQL()}
 }
 
 // readsRows reports whether a statement begins as one that only reads: others may return rows
@@ -177,7 +185,7 @@ func (l *perElement) batch(c *sqlcall.Call, s *statement) (*batch, bool) {
 	if !l.needs(ok, c.Loop, "the loop has no range whose elements are known before it") || !l.needs(
 		(c.Op == sqlcall.Get || c.Op == sqlcall.Select) && throughSqlx(c), c.Expr, "the rows are not read by Get or Select of sqlx") || !l.needs(
 		!c.Spread && !c.Named && c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt, c.Expr, "the statement is prepared, or its arguments are named or a list") || !l.needs(
-		c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") || !l.needs(
+		c.Text != nil && c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") || !l.needs(
 		s.selects() != nil && !sqltext.Locks(s.tokens), c.Expr, "the statement is no SELECT, or locks its rows") || !l.needs(
 		sqltext.Marked(s.tokens) && len(c.Args) == sqltext.Placeholders(s.tokens), c.Expr, "the statement's placeholders are not ?, one for each argument") {
 		return nil, false
@@ -282,7 +290,7 @@ func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 		case *ast.IncDecStmt:
 			set(n.X)
 		case *ast.UnaryExpr:
-			if n.Op == token.AND {
+			if n.Op == token.AND && !b.readThrough(n) {
 				set(n.X)
 			}
 		}
@@ -328,9 +336,7 @@ func (b *batch) destination() bool {
 	}
 	switch t := b.row.Underlying().(type) {
 	case *types.Struct:
-		named := namedOf(b.row)
-		_, tagged := columnsOf(t)
-		return named != nil && tagged && (b.multi || b.emptyUntil(v))
+		return namedOf(b.row) != nil && rowStruct(b.row, t) && (b.multi || b.emptyUntil(v))
 	case *types.Basic:
 		return !b.multi
 	}
@@ -465,8 +471,7 @@ func onlyReads(body *ast.BlockStmt, calls *sqlcall.Result, quiet func(*ast.CallE
 			ok = false
 		case *ast.CallExpr:
 			if c := calls.At(n); c != nil {
-				read, err := parse(c.SQL())
-				ok = ok && err == nil && c.Text.Holes == 0 && read.selects() != nil && c.Op != sqlcall.Exec
+				ok = ok && onlySelects(c)
 			} else {
 				ok = ok && quiet(n)
 			}
@@ -474,6 +479,15 @@ func onlyReads(body *ast.BlockStmt, calls *sqlcall.Result, quiet func(*ast.CallE
 		return ok
 	})
 	return ok
+}
+
+// onlySelects reports whether a call sends SELECTs, whichever of its texts it has.
+func onlySelects(c *sqlcall.Call) bool {
+	texts := c.All()
+	return c.Op != sqlcall.Exec && len(texts) > 0 && !slices.ContainsFunc(texts, func(sql string) bool {
+		read, err := parse(sql)
+		return err != nil || read.selects() == nil
+	})
 }
 
 // leaves reports whether a block is run once at most in a loop, on the way out of the

@@ -195,11 +195,8 @@ func (w *tableWrites) writes(sql string) bool {
 // function has it, those of the function's calls in this package. None means that a
 // statement is not known.
 func (w *tableWrites) texts(c *sqlcall.Call) []string {
-	if c.Text != nil {
-		if c.Text.Holes > 0 {
-			return nil
-		}
-		return []string{c.SQL()}
+	if c.Text != nil || c.Texts != nil {
+		return c.All()
 	}
 	d, ok := c.Func.(*ast.FuncDecl)
 	id, isIdent := c.QueryArg.(*ast.Ident)

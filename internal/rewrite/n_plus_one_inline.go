@@ -63,20 +63,36 @@ func (r *reader) inlineDestinations() bool {
 	if r.call.Op == sqlcall.QueryRow {
 		return r.destinations()
 	}
-	if dest, ok := ast.Unparen(r.call.Dests[0]).(*ast.UnaryExpr); ok && dest.Op == token.AND && !r.multi && throughSqlx(r.call) {
-		if t := r.pass.TypesInfo.TypeOf(dest.X); isPlain(t) { // a value takes the place of another one
-			r.dests = append(r.dests, t)
-			return true
-		}
+	d := r.call.Dests[0]
+	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") {
+		return false
+	}
+	if r.replaced(d) || r.multi && r.newList(d) {
+		return true
 	}
 	loop, ok := r.call.Loop.(*ast.RangeStmt)
 	b := &batch{perElement: r.perElement, call: r.call, loop: loop, multi: r.multi}
-	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
-		!r.needs(ok && b.destination(), r.call.Dests[0], "the row is not read into a new variable of the round, of a named struct type or a plain value") {
+	if !r.needs(ok && b.destination(), d, "the row is not read into a new variable of the round, of a named struct type or a plain value, or into a struct of whose fields the schema shows each as a column") {
 		return false
 	}
 	r.dests = append(r.dests, b.row)
 	return true
+}
+
+// newList notes the type of the rows of a destination that is a new list of the round.
+func (r *reader) newList(d ast.Expr) bool {
+	u, ok := ast.Unparen(d).(*ast.UnaryExpr)
+	if !ok || u.Op != token.AND {
+		return false
+	}
+	v := localVar(r.pass.TypesInfo, u.X)
+	body := bodyOfLoop(r.call.Loop).(*ast.BlockStmt)
+	if v == nil || !isIdent(u.X) || v.Pos() < body.Pos() || v.Pos() > body.End() {
+		return false
+	}
+	list, ok := v.Type().Underlying().(*types.Slice)
+	b := &batch{perElement: r.perElement, call: r.call, loop: &ast.RangeStmt{Body: body}}
+	return ok && b.emptyUntil(v) && r.row(list.Elem())
 }
 
 // isPlain reports whether a type has plain values: numbers, texts, truth values.
@@ -95,9 +111,9 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	}
 	taken, nth := namesAround(r.pass, c.Pos()), r.nthCall()
 	for _, n := range twinNames {
-		t.names[n] = freshNumbered(taken, n+nth)
+		t.names[n] = freshOfCall(taken, n, nth)
 	}
-	t.names["at"] = freshNumbered(taken, "rowOf"+nth)
+	t.names["at"] = freshOfCall(taken, "rowOf", nth)
 	if !t.types() || !t.statement() || !t.sending() {
 		return nil, false
 	}
@@ -118,6 +134,15 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	}
 	from, to := t.sentAt()
 	return []analysis.TextEdit{before, edit(from, to, t.lookedUp(t.written(t.keyArg)))}, true
+}
+
+// freshOfCall is a name for the nth statement of a function that is not taken, neither in the
+// source nor by the rewrite of another statement.
+func freshOfCall(taken map[string]bool, name, nth string) string {
+	if taken[name+nth] {
+		name = camel("ahead", name)
+	}
+	return freshNumbered(taken, name+nth)
 }
 
 // nthCall numbers the statements of a function: "" for the first one, "2" for the second,

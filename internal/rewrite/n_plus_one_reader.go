@@ -37,26 +37,64 @@ type reader struct {
 	decl *ast.FuncDecl
 	call *sqlcall.Call
 	s    *statement
-	key  int // position of the parameter that varies
+	all  []*statement // of each text that the call may send; s is the first one
+	key  int          // position of the parameter that varies
 	keyT types.Type
 	// element is the key of a statement in the loop itself, as an expression of the element.
 	element ast.Expr
 	multi   bool         // Select: several rows for each key
 	first   bool         // of perhaps several rows for a key, the first one is read
 	dests   []types.Type // what the destinations point to
+	points  bool         // Select: into a slice of pointers to rows
 	source  *sourceText
 }
 
-// readerOf reads the declaration of a function as a reader.
-func (l *perElement) readerOf(d *ast.FuncDecl) (*reader, bool) {
+// readerOf reads the declaration of a function as a reader by a parameter. Of several statements
+// it is the first one whose arguments name the parameter; the others are sent as before.
+func (l *perElement) readerOf(d *ast.FuncDecl, key int) (*reader, bool) {
 	calls := l.calls.Within(d)
-	if !l.needs(len(calls) == 1, d, "%s sends %d statements", d.Name.Name, len(calls)) {
+	if !l.needs(len(calls) > 0, d, "%s sends no statement by itself", d.Name.Name) {
 		return nil, false
 	}
-	r := &reader{perElement: l, decl: d, call: calls[0], multi: calls[0].Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
-	return r, l.needs(r.source != nil && !skipped(l.pass, d.Pos()), d, "%s is generated, or of a test", d.Name.Name) &&
+	var why refusal
+	for _, c := range calls {
+		r := &reader{perElement: l, decl: d, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
+		l.reorders = false
+		if r.reads(c) && l.needs(r.parameter(key) && r.named(r.param(key)), c.Expr, "no integer or text of the element is an argument of %s", d.Name.Name) {
+			return r, true
+		}
+		if why.at == nil {
+			why = l.refused
+		}
+	}
+	l.refused = why
+	return nil, false
+}
+
+// named reports whether an argument of the statement names a parameter.
+func (r *reader) named(param string) bool {
+	return slices.ContainsFunc(r.call.Args, func(a ast.Expr) bool { return r.asksFor(a, param) })
+}
+
+// asksFor reports whether an argument names a parameter of the function.
+func (r *reader) asksFor(a ast.Expr, param string) (found bool) {
+	ast.Inspect(a, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		if ok && id.Name == param {
+			v, isVar := r.pass.TypesInfo.Uses[id].(*types.Var)
+			found = found || isVar && !v.IsField()
+		}
+		return !found
+	})
+	return found
+}
+
+// reads reports whether the function reads rows by a call as a reader does.
+func (r *reader) reads(c *sqlcall.Call) bool {
+	l, d := r.perElement, r.decl
+	return l.needs(r.source != nil && !skipped(l.pass, d.Pos()), d, "%s is generated, or of a test", d.Name.Name) &&
 		l.needs(r.plain(), d, "%s is generic, takes a list of arguments, or has a parameter or a result of a type without a name", d.Name.Name) &&
-		l.needs(r.call.Func == d && r.call.Loop == nil, r.call.Expr, "%s sends its statement in a loop or in a closure", d.Name.Name) &&
+		l.needs(c.Func == d && c.Loop == nil, c.Expr, "%s sends its statement in a loop or in a closure", d.Name.Name) &&
 		r.statement() && r.expressions() && r.destinations()
 }
 
@@ -92,23 +130,42 @@ func (r *reader) statement() bool {
 	c := r.call
 	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c), c.Expr,
 		"the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
-		!r.needs(c.Text != nil && c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") ||
+		!r.needs(len(c.All()) > 0 && (c.Text == nil || !c.Text.Expanded), c.Expr, "a part of the statement's text is not known") ||
 		!r.needs(!c.Named && !c.Spread && !c.Must && !c.Handle.Faked, c.Expr, "the arguments of the statement are named or a list") ||
 		!r.needs(c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt || r.decl == nil && c.Prepared != nil && !c.Prepared.Named && c.Prepared.Func == c.Func, c.Expr,
 			"the statement is prepared, and not in the function of the loop") {
 		return false
 	}
-	s, err := parse(c.SQL())
+	r.all, r.first = nil, false
+	for _, sql := range c.All() {
+		s, ok := r.readable(sql)
+		if !ok {
+			return false
+		}
+		r.all = append(r.all, s)
+		r.first = r.first || r.firstOf(s)
+	}
+	r.s = r.all[0]
+	r.reorders = r.reorders || r.first
+	return true
+}
+
+// firstOf reports whether a statement may find several rows for a key, of which one is read.
+func (r *reader) firstOf(s *statement) bool {
+	return !r.multi && !r.facts.atMostOne(s.selects()) && !limitOne(s.selects())
+}
+
+// readable checks one text of the statement.
+func (r *reader) readable(sql string) (*statement, bool) {
+	c := r.call
+	s, err := parse(sql)
 	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct && !sqltext.Locks(s.tokens), c.Expr,
 		"the statement is no SELECT of a table, is a DISTINCT one, or locks its rows") ||
 		!r.needs(onePlaceholderEach(s.tokens, c.Args), c.Expr, "the statement's placeholders are not ? or $1, one for each argument") ||
 		!r.needs(!dollared(s.tokens) || r.handle().Kind != sqlcall.Tx, c.Expr, "in a transaction of PostgreSQL, a statement that fails would end it") {
-		return false
+		return nil, false
 	}
-	r.s = s
-	r.first = !r.multi && !r.facts.atMostOne(s.selects()) && !limitOne(s.selects())
-	r.reorders = r.reorders || r.first
-	return r.needs(!r.first || s.selects().Limit == nil && s.selects().GroupBy == nil, c.Expr,
+	return s, r.needs(!r.firstOf(s) || s.selects().Limit == nil && s.selects().GroupBy == nil, c.Expr,
 		"the schema shows no unique key that the statement compares, and it has another LIMIT than 1, or groups its rows")
 }
 
@@ -126,9 +183,14 @@ func onePlaceholderEach(tokens []sqltext.Token, args []ast.Expr) bool {
 	return ok && len(args) > 0 && len(args) == len(at)
 }
 
-// plainKey reports whether a type has integers or texts.
+// plainKey reports whether a type has integers or texts, which may be NULL: no row has that
+// key, so that it is asked for by itself.
 func plainKey(t types.Type) bool {
 	basic, ok := t.Underlying().(*types.Basic)
+	if named := namedOf(t); !ok && named != nil && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "database/sql" {
+		_, isPointer := t.(*types.Pointer)
+		return !isPointer && slices.Contains([]string{"NullString", "NullInt64", "NullInt32", "NullInt16"}, named.Obj().Name())
+	}
 	return ok && basic.Info()&(types.IsInteger|types.IsString) != 0
 }
 
@@ -178,70 +240,6 @@ func contextual(pass *analysis.Pass, e ast.Expr) bool {
 	}
 }
 
-// destinations finds what the rows are read into: for sqlx a variable that is empty until
-// then, since a whole row takes its place.
-func (r *reader) destinations() bool {
-	info := r.pass.TypesInfo
-	if r.call.Op == sqlcall.QueryRow {
-		for _, d := range r.call.Dests {
-			p, ok := info.TypeOf(d).Underlying().(*types.Pointer)
-			if !r.needs(ok && !types.IsInterface(p.Elem()) && types.TypeString(p.Elem(), nil) != "database/sql.RawBytes", d, "a value is scanned into what has no type of its own") {
-				return false
-			}
-			r.dests = append(r.dests, p.Elem())
-		}
-		return true
-	}
-	d := r.call.Dests[0]
-	v := localVar(info, d)
-	if !r.needs(throughSqlx(r.call), r.call.Expr, "the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
-		!r.needs(v != nil && r.empty(v), d, "the row is not read into a variable of %s that is empty until then", r.decl.Name.Name) {
-		return false
-	}
-	p, ok := info.TypeOf(d).Underlying().(*types.Pointer)
-	if !r.needs(ok, d, "the destination is no pointer") {
-		return false
-	}
-	row := p.Elem()
-	if r.multi {
-		s, ok := row.Underlying().(*types.Slice)
-		if !r.needs(ok, d, "the destination is no slice") {
-			return false
-		}
-		row = s.Elem()
-	}
-	r.dests = []types.Type{row}
-	switch t := row.Underlying().(type) {
-	case *types.Struct:
-		_, isNamed := types.Unalias(row).(*types.Named)
-		_, tagged := columnsOf(t)
-		return r.needs(isNamed && tagged, d, "the row is no named struct whose fields all have a db tag")
-	case *types.Basic:
-		return r.needs(!r.multi, d, "the rows are plain values")
-	}
-	return r.no(d, "the row is no named struct whose fields all have a db tag")
-}
-
-// empty reports whether a variable is declared as an empty row, or is a result of the
-// function, and nothing names it before the statement is sent.
-func (r *reader) empty(v *types.Var) bool {
-	declared := false
-	for _, s := range r.decl.Body.List {
-		declared = declared || declaredRow(r.pass.TypesInfo, s) == v
-	}
-	if results := r.decl.Type.Results; results != nil {
-		for _, f := range results.List {
-			for _, name := range f.Names {
-				declared = declared || r.pass.TypesInfo.Defs[name] == v
-			}
-		}
-	}
-	for _, use := range usesOf(r.pass, v) {
-		declared = declared && (use.Node().Pos() >= r.call.Expr.Pos() || use.Node().Pos() < r.decl.Body.Pos())
-	}
-	return declared
-}
-
 // parameter finds the parameter that varies from element to element. The arguments of the
 // statement name it as it is.
 func (r *reader) parameter(at int) bool {
@@ -278,10 +276,6 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 	if d == nil || d.Body == nil || !l.needs(!call.Ellipsis.IsValid(), call, "the arguments are a list") {
 		return nil, false
 	}
-	r, ok := l.readerOf(d)
-	if !ok {
-		return nil, false
-	}
 	header, ok := l.rounds(around)
 	if !ok {
 		return nil, false
@@ -308,8 +302,14 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 	if isMethod && d.Recv == nil {
 		isMethod = false // a function of another package's name
 	}
-	if !l.needs(key >= 0 && r.parameter(key), call, "no integer or text of the element is an argument of %s", d.Name.Name) ||
-		!l.needs(!isMethod || l.still.quiet(recv.X) && !l.varies(recv.X, around) && b.unsetIn(recv.X, bodyOfLoop(around)), call, "the receiver of %s varies", d.Name.Name) ||
+	if !l.needs(key >= 0, call, "no integer or text of the element is an argument of %s", d.Name.Name) {
+		return nil, false
+	}
+	r, ok := l.readerOf(d, key)
+	if !ok {
+		return nil, false
+	}
+	if !l.needs(!isMethod || l.still.quiet(recv.X) && !l.varies(recv.X, around) && b.unsetIn(recv.X, bodyOfLoop(around)), call, "the receiver of %s varies", d.Name.Name) ||
 		!l.harmlessLoop(r, around) {
 		return nil, false
 	}

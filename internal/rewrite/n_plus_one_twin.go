@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	tidb "github.com/pingcap/tidb/pkg/parser/ast"
@@ -22,7 +23,10 @@ type twin struct {
 	names            map[string]string
 	keyType, anyType string
 	rowTypes         []string
-	arm, tail, send  string
+	arms             []string // for each text of the statement
+	tail, send       string
+	asserted         string   // what sends it where the handle's type has no such method, "" otherwise
+	column           string   // of a plain value
 	scans            bool     // rows are scanned value by value
 	keyArg           ast.Expr // the argument that is the key, of a statement in the loop itself
 	// shuffled: the loop goes over a map, each time in another order.
@@ -30,7 +34,7 @@ type twin struct {
 }
 
 // twinNames are what the new variables hold.
-var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys"}
+var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys", "text", "asked", "arms", "many"}
 
 // newTwin prepares the text. ok is false if a type or a name cannot be written there.
 func newTwin(r *reader, name string) (*twin, bool) {
@@ -61,42 +65,64 @@ func (t *twin) types() bool {
 // statement writes the SELECT of one key as a format with its position, and what follows
 // the last one: the order of the rows of one key, which is lost in a UNION.
 func (t *twin) statement() bool {
-	s, sel := t.s, t.s.selects()
-	if t.first {
+	t.arms = nil
+	for i, s := range t.all {
+		arm, tail, ok := t.armOf(s)
+		if !ok {
+			return false
+		}
+		if !t.needs(i == 0 || tail == t.tail, t.call.Expr, "the texts of the statement differ in their order") {
+			return false
+		}
+		t.arms, t.tail = append(t.arms, arm), tail
+	}
+	return true
+}
+
+// armOf does so for one text of the statement.
+func (t *twin) armOf(s *statement) (arm, tail string, ok bool) {
+	sel := s.selects()
+	no := func(format string, args ...any) (string, string, bool) {
+		return "", "", t.no(t.call.Expr, format, args...)
+	}
+	if t.firstOf(s) {
 		e, ok := limited(s, "1")
 		cut, err := parse(sqltext.Apply(s.sql, []sqltext.Edit{e}))
 		if !t.needs(ok && err == nil, t.call.Expr, "the statement takes no LIMIT 1") {
-			return false
+			return "", "", false
 		}
 		s = cut
 	}
 	alias := ""
 	if _, isStruct := t.dests[0].Underlying().(*types.Struct); !t.scans && !isStruct {
-		if len(sel.Fields.Fields) != 1 || sel.Fields.Fields[0].WildCard != nil || sel.Fields.Fields[0].AsName.L != "" {
-			return t.no(t.call.Expr, "a plain value is read from what is not one column without a name of its own")
+		if len(sel.Fields.Fields) != 1 || sel.Fields.Fields[0].WildCard != nil {
+			return no("a plain value is read from what is not one column")
 		}
-		alias = "value_"
+		if t.column = sel.Fields.Fields[0].AsName.O; t.column == "" {
+			t.column, alias = "value_", "value_"
+		} else if !plainName(t.column) || len(t.all) > 1 {
+			return no("a plain value is read from a column whose name cannot be the tag of a field")
+		}
 	}
 	if t.multi && sel.OrderBy != nil {
 		order, ok := orderedBy(s)
-		if !ok {
-			return t.no(t.call.Expr, "the rows of one element are ordered by what is no selected column")
+		if !ok || alias != "" {
+			return no("the rows of one element are ordered by what is no selected column")
 		}
 		if column := t.unordered(sel); column != "" {
-			return t.no(t.call.Expr, "the schema does not show that a UNION keeps the order of the column %s", column)
+			return no("the schema does not show that a UNION keeps the order of the column %s", column)
 		}
 		if sel.Limit == nil {
 			cut, err := parse(strings.TrimRight(s.sql[:s.tokens[sqltext.Find(s.tokens, 0, "ORDER")].Start], " \t\r\n"))
 			if err != nil {
-				return t.no(t.call.Expr, "the statement's text cannot be cut before its ORDER BY")
+				return no("the statement's text cannot be cut before its ORDER BY")
 			}
 			s = cut
 		}
-		t.tail = " " + sqltext.Like(t.s.tokens, "ORDER BY") + " position_, " + order
+		tail = " " + sqltext.Like(s.tokens, "ORDER BY") + " position_, " + order
 	}
-	var ok bool
-	t.arm, ok = unionArm(s, alias, opensSQLite(t.pass))
-	return t.needs(ok, t.call.Expr, "the statement cannot be an arm of a UNION ALL")
+	arm, ok = unionArm(s, alias, opensSQLite(t.pass))
+	return arm, tail, t.needs(ok, t.call.Expr, "the statement cannot be an arm of a UNION ALL")
 }
 
 // orderedBy is the list of an ORDER BY of columns that the SELECT returns under their
@@ -160,7 +186,10 @@ func (t *twin) sending() bool {
 	} else {
 		obj, _, _ := types.LookupFieldOrMethod(t.pass.TypesInfo.TypeOf(t.handle().Expr), true, t.pass.Pkg, method)
 		fn, ok := obj.(*types.Func)
-		if !t.needs(ok && (!t.scans || fn.Signature().Results().Len() == 2 && types.TypeString(fn.Signature().Results().At(0).Type(), nil) == "*database/sql.Rows"), c.Expr,
+		if !ok && t.assert(method, handle) {
+			fun, ok, fn = t.names["many"]+"."+method, true, c.Callee
+		}
+		if !t.needs(ok && (!t.scans || t.asserted != "" || fn.Signature().Results().Len() == 2 && types.TypeString(fn.Signature().Results().At(0).Type(), nil) == "*database/sql.Rows"), c.Expr,
 			"the handle has no method %s", method) {
 			return false
 		}
@@ -170,6 +199,50 @@ func (t *twin) sending() bool {
 	}
 	t.send = fmt.Sprintf("%s(%s)", fun, strings.Join(append(args, t.names["query"]+".String()"+t.quotedTail(), t.names["args"]+"..."), ", "))
 	return true
+}
+
+// assert writes the check that the handle, whose interface has the method for one row only,
+// has the one for many rows as well. Where it has none, the function's own statement is sent.
+func (t *twin) assert(method, handle string) bool {
+	if !types.IsInterface(t.pass.TypesInfo.TypeOf(t.handle().Expr)) {
+		return false
+	}
+	var params []string
+	if c := t.call.Context; c != nil {
+		name, ok := typeName(t.pass, t.file, t.call.Callee.Signature().Params().At(0).Type())
+		if !ok {
+			return false
+		}
+		params = append(params, name)
+	}
+	results := "error"
+	if t.scans {
+		pkg := ""
+		for _, s := range t.file.Imports {
+			if s.Path.Value == `"database/sql"` && (s.Name == nil || s.Name.Name != "_" && s.Name.Name != ".") {
+				if pkg = "sql"; s.Name != nil {
+					pkg = s.Name.Name
+				}
+			}
+		}
+		if pkg == "" {
+			return false
+		}
+		results = fmt.Sprintf("(*%s.Rows, error)", pkg)
+	} else {
+		params = append(params, t.anyType)
+	}
+	params = append(params, "string", "..."+t.anyType)
+	t.asserted = fmt.Sprintf("%s, ok := %s.(interface {\n%s(%s) %s\n})", t.names["many"], handle, method, strings.Join(params, ", "), results)
+	return true
+}
+
+// asserts are the lines of that check.
+func (t *twin) asserts() []string {
+	if t.asserted == "" {
+		return nil
+	}
+	return append(strings.Split(t.asserted, "\n"), "if !ok {", t.names["rows"]+" = nil", "return", "}")
 }
 
 func (t *twin) quotedTail() string {
@@ -234,13 +307,40 @@ func (t *twin) held() string {
 	return t.rowTypes[0]
 }
 
+// pointer is the star of a list of pointers.
+func (t *twin) pointer() string {
+	if t.points {
+		return "*"
+	}
+	return ""
+}
+
 func (t *twin) emptyRows() string { return fmt.Sprintf("map[%s]%s{}", t.keyType, t.held()) }
 
 func (t *twin) state() []string {
-	return []string{
+	lines := []string{
 		fmt.Sprintf("var %s map[%s]%s // of the keys that were asked for last", t.names["rows"], t.keyType, t.held()),
 		fmt.Sprintf("var %s map[%s]bool", t.names["known"], t.keyType),
 	}
+	if !t.several() {
+		return lines
+	}
+	lines = append(lines, fmt.Sprintf("%s := map[string]string{", t.names["arms"]))
+	for i, s := range t.all {
+		lines = append(lines, fmt.Sprintf("%s: %s,", goString(s.sql), goString(t.arms[i])))
+	}
+	return append(lines, "}", fmt.Sprintf("%s := \"\" // the text that has the rows", t.names["asked"]))
+}
+
+// several reports whether the statement may have one of several texts.
+func (t *twin) several() bool { return len(t.all) > 1 }
+
+// arm is the SELECT of one key as a format.
+func (t *twin) arm() string {
+	if t.several() {
+		return fmt.Sprintf("%s[%s]", t.names["arms"], t.names["asked"])
+	}
+	return goString(t.arms[0])
 }
 
 // reading is the function that reads the rows of the next keys.
@@ -280,7 +380,7 @@ func (t *twin) collect() []string {
 		fmt.Sprintf("if len(%s) > 0 {", n["chunk"]),
 		fmt.Sprintf("%s.WriteString(%q)", n["query"], " "+sqltext.Like(t.s.tokens, "UNION ALL")+" "),
 		"}",
-		fmt.Sprintf("fmt.Fprintf(&%s, %s, len(%s)%s)", n["query"], goString(t.arm), n["chunk"], t.numbers()),
+		fmt.Sprintf("fmt.Fprintf(&%s, %s, len(%s)%s)", n["query"], t.arm(), n["chunk"], t.numbers()),
 		fmt.Sprintf("%s = append(%s, %s)", n["args"], n["args"], strings.Join(args, ", ")),
 		fmt.Sprintf("%s, %s[%s] = append(%s, %s), true", n["chunk"], n["known"], n["key"], n["chunk"], n["key"]),
 		"}",
@@ -348,14 +448,14 @@ func (t *twin) fetch() []string {
 	if isStruct {
 		value = namedOf(t.dests[0]).Obj().Name()
 	} else {
-		embed, value = "Value "+t.rowTypes[0]+" `db:\"value_\"`", "Value"
+		embed, value = "Value "+t.rowTypes[0]+" `db:\""+t.column+"\"`", "Value"
 	}
 	row := fmt.Sprintf("%s[%s[%s.Position]]", n["rows"], n["chunk"], n["row"])
 	value = n["row"] + "." + value
 	if t.multi {
 		value = fmt.Sprintf("append(%s, %s)", row, value)
 	}
-	return []string{
+	return append(t.asserts(),
 		fmt.Sprintf("var %s []struct {", n["found"]),
 		embed,
 		"Position int `db:\"position_\"`",
@@ -366,8 +466,7 @@ func (t *twin) fetch() []string {
 		"}",
 		fmt.Sprintf("for _, %s := range %s {", n["row"], n["found"]),
 		fmt.Sprintf("%s = %s", row, value),
-		"}",
-	}
+		"}")
 }
 
 func (t *twin) fetchScan() []string {
@@ -380,7 +479,7 @@ func (t *twin) fetchScan() []string {
 		}
 		dests = strings.Join(list, ", ")
 	}
-	return []string{
+	return append(t.asserts(),
 		fmt.Sprintf("%s, err := %s", n["found"], t.send),
 		"if err != nil {",
 		fmt.Sprintf("%s = nil", n["rows"]),
@@ -397,8 +496,7 @@ func (t *twin) fetchScan() []string {
 		"}",
 		fmt.Sprintf("if err != nil || %s.Err() != nil {", n["found"]),
 		fmt.Sprintf("%s = nil", n["rows"]),
-		"}",
-	}
+		"}")
 }
 
 // lookup is the function that the body calls in place of its statement.
@@ -417,18 +515,27 @@ func (t *twin) lookup() []string {
 			sets = append(sets, fmt.Sprintf("*%s%d = %s", n["dest"], i, value))
 		}
 	case t.multi:
-		params = append(params, n["dest"]+" *[]"+t.rowTypes[0])
+		params = append(params, n["dest"]+" *[]"+t.pointer()+t.rowTypes[0])
 		sets = []string{fmt.Sprintf("*%s = append(*%s, %s[%s]...)", n["dest"], n["dest"], n["rows"], n["key"])}
+		if t.points {
+			sets = []string{fmt.Sprintf("for _, %s := range %s[%s] {", n["row"], n["rows"], n["key"]), fmt.Sprintf("%s := %s // each key has rows of its own", n["row"], n["row"]),
+				fmt.Sprintf("*%s = append(*%s, &%s)", n["dest"], n["dest"], n["row"]), "}"}
+		}
 	default:
 		params = append(params, n["dest"]+" *"+t.rowTypes[0])
 		sets = []string{fmt.Sprintf("*%s = %s", n["dest"], n["row"])}
 	}
-	lines := []string{
-		fmt.Sprintf("%s := func(%s) error {", n["at"], strings.Join(params, ", ")),
+	if t.several() {
+		params = slices.Insert(params, 1, n["text"]+" string")
+	}
+	lines := []string{fmt.Sprintf("%s := func(%s) error {", n["at"], strings.Join(params, ", "))}
+	if t.several() {
+		lines = append(lines, fmt.Sprintf("if %s != %s {", n["text"], n["asked"]), fmt.Sprintf("%s, %s, %s = nil, nil, %s", n["rows"], n["known"], n["asked"], n["text"]), "}")
+	}
+	lines = append(lines,
 		fmt.Sprintf("if !%s[%s] {", n["known"], n["key"]),
 		fmt.Sprintf("%s(%s)", n["read"], n["key"]),
-		"}",
-	}
+		"}")
 	if t.multi {
 		lines = append(lines, fmt.Sprintf("if %s != nil && %s[%s] {", n["rows"], n["known"], n["key"]))
 	} else {
@@ -457,6 +564,9 @@ func (t *twin) sentAt() (from, to token.Pos) {
 func (t *twin) lookedUp(key string) string {
 	from, to := t.sentAt()
 	args := []string{key, "func() error { return " + t.source.text(from, to) + " }"}
+	if t.several() {
+		args = slices.Insert(args, 1, t.written(t.call.QueryArg))
+	}
 	for _, d := range t.call.Dests {
 		args = append(args, t.written(d))
 	}

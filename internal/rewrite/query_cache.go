@@ -76,8 +76,10 @@ func (u *cacheUse) copied() *cacheUse {
 // readsOf are the statements of a package that read rows.
 func readsOf(calls *sqlcall.Result) (out []string) {
 	for _, c := range calls.Calls {
-		if c.Text != nil && c.Text.Holes == 0 && IsSelect(c.Text.SQL) {
-			out = append(out, c.Text.SQL)
+		for _, text := range c.All() {
+			if IsSelect(text) {
+				out = append(out, text)
+			}
 		}
 	}
 	return out

@@ -61,6 +61,9 @@ type Call struct {
 	Context  ast.Expr // nil if the call has none
 	QueryArg ast.Expr // nil for a prepared statement
 	Text     *Text    // nil if the statement is unknown
+	// Texts are all texts that it may have where conditions choose or add to it; nil where
+	// Text is the whole one, or where one of them is not known.
+	Texts    []string
 	Args     []ast.Expr
 	Spread   bool       // the last argument is args...
 	Dests    []ast.Expr // destinations of Get and Select, and of the Scan of a QueryRow
@@ -118,6 +121,9 @@ func find(pass *analysis.Pass) *Result {
 	}
 	for _, call := range r.Calls {
 		r.link(call)
+		if call.Text == nil || call.Text.Holes > 0 {
+			call.Texts = r.texts(call)
+		}
 	}
 	r.freeze()
 	return r
@@ -211,6 +217,14 @@ func (c *Call) SQL() string {
 		return ""
 	}
 	return c.Text.SQL
+}
+
+// All are the texts that the call may send; nil if one of them is not known.
+func (c *Call) All() []string {
+	if c.Text != nil && c.Text.Holes == 0 {
+		return []string{c.Text.SQL}
+	}
+	return c.Texts
 }
 
 // Pos is the position of the call.

@@ -59,6 +59,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	walls = db
 	s := &site{db}
 	h := shelf{site{db}, db.DB}
 	for path, f := range map[string]http.HandlerFunc{
@@ -69,6 +70,7 @@ func main() {
 		"/tallies": h.tallies, "/lasts": h.lasts, "/firsts": h.firsts, "/asked": h.asked, "/shared": h.shared, "/seeds": h.seeds,
 		"/sown": h.sown, "/refused": h.refused, "/renewed": h.renewed,
 		"/kept": h.kept, "/numbered": h.numbered, "/given": h.given, "/warmest": h.warmest, "/all": h.all, "/marked": h.marked, "/views": views,
+		"/wall": wall, "/texts": s.texts, "/lists": s.lists, "/turns": s.turns, "/renames": s.renames, "/longer": s.longer,
 	} {
 		http.HandleFunc(path, f)
 	}
@@ -587,7 +589,7 @@ func (s *site) both(plant string) (n int, err error) {
 
 // two calls a function with two statements.
 //
-// Lookalike: APP205
+// Fires: APP205
 func (s *site) two(w http.ResponseWriter, r *http.Request) {
 	plants, err := s.plants(r)
 	if err != nil {

@@ -96,22 +96,10 @@ func Changed(db *sqlx.DB, posts []Post) error {
 	return nil
 }
 
-// Kept: the variable keeps what it had when there is no row.
-func Kept(db *sqlx.DB, posts []Post) (names []string) {
-	var u User
-	for _, p := range posts {
-		if db.Get(&u, "SELECT * FROM users WHERE id = ?", p.UserID) != nil { // want `APP205`
-			continue
-		}
-		names = append(names, u.Name)
-	}
-	return names
-}
-
-// Element: the element itself is the destination.
+// Element: the element itself is the destination, and has a field that is no column.
 func Element(db *sqlx.DB, posts []Post) error {
 	for i := range posts {
-		if err := db.Get(&posts[i].User, "SELECT * FROM users WHERE id = ?", posts[i].UserID); err != nil { // want `APP205`
+		if err := db.Get(&posts[i], "SELECT * FROM users WHERE id = ?", posts[i].UserID); err != nil { // want `APP205`
 			return err
 		}
 	}
@@ -217,14 +205,15 @@ func AheadServer(db *sqlx.DB) error {
 
 func teamSize(db sqlx.Ext, id int64) (n int, err error) {
 	var team int
-	if err = sqlx.Get(db, &team, "SELECT team_id FROM users WHERE id = ?", id); err != nil {
+	if err = sqlx.Get(db, &team, "SELECT team_id FROM users LIMIT 1"); err != nil {
 		return 0, err
 	}
+	team += int(id)
 	err = sqlx.Get(db, &n, "SELECT COUNT(*) FROM users WHERE team_id = ?", team)
 	return n, err
 }
 
-// GetterTwo: the function sends a statement whose key is in the row of the one before.
+// GetterTwo: the key is made of the row of another statement.
 func GetterTwo(db *sqlx.DB, posts []Post) error {
 	for _, p := range posts {
 		if _, err := teamSize(db, p.UserID); err != nil { // want `APP205`
