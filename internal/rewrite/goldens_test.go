@@ -33,7 +33,7 @@ var goldenLevers = []struct {
 	{&loopStopsEarly, testFacts, 15, 15, 19},
 	{&unreadColumns, testFacts, 13, 13, 31},
 	{&rowByRowInsert, testFacts, 50, 50, 39},
-	{&nPlusOne, testFacts, 48, 48, 44},
+	{&nPlusOne, testFacts, 56, 56, 54},
 	{&madeAnew, Facts{}, 19, 19, 16},
 	{&slowEncoder, Facts{}, 11, 10, 13},
 	{&programPerRequest, Facts{}, 18, 10, 15},
@@ -42,7 +42,7 @@ var goldenLevers = []struct {
 	{&droppedConnections, Facts{}, 13, 10, 13},
 	{&overread, Facts{}, 17, 17, 24},
 	{&throttlingConstant, Facts{}, 29, 29, 24},
-	{&testPerRow, shopFacts, 4, 4, 12},
+	{&testPerRow, shopFacts, 6, 6, 17},
 	{&waitInTransaction, Facts{}, 10, 0, 10},
 }
 

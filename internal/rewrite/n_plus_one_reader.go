@@ -57,6 +57,9 @@ func (l *perElement) readerOf(d *ast.FuncDecl, key int) (*reader, bool) {
 		return nil, false
 	}
 	var why refusal
+	if i := slices.IndexFunc(calls, func(c *sqlcall.Call) bool { return c.Loop != nil }); i >= 0 && len(calls) > 1 {
+		return nil, l.no(calls[i].Expr, "%s sends %d statements, one of them in a loop", d.Name.Name, len(calls))
+	}
 	for _, c := range calls {
 		r := &reader{perElement: l, decl: d, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
 		l.reorders = false

@@ -138,4 +138,3 @@ func (r *reader) empty(v *types.Var) bool {
 	}
 	return declared
 }
-

@@ -76,6 +76,9 @@ func (q *quietness) quietFunc(f *types.Func) bool {
 	if f.Pkg() == nil {
 		return f.Name() == "Error"
 	}
+	if asksRequest(f) {
+		return true
+	}
 	if recv := f.Signature().Recv(); recv != nil && types.IsInterface(recv.Type()) {
 		return f.Name() == "Error" || f.Name() == "String" && f.Pkg().Path() == "fmt"
 	}
@@ -99,15 +102,41 @@ func (q *quietness) quietFunc(f *types.Func) bool {
 	return q.known[f]
 }
 
+// requestReaders are the functions and methods by which a handler asks its request for a
+// value, by package: the same each time.
+var requestReaders = map[string][]string{
+	"net/http":                    {"FormValue", "PostFormValue", "PathValue"},
+	"github.com/go-chi/chi":       {"URLParam"},
+	"github.com/go-chi/chi/v5":    {"URLParam"},
+	"github.com/labstack/echo":    {"Param", "QueryParam", "FormValue"},
+	"github.com/labstack/echo/v4": {"Param", "QueryParam", "FormValue"},
+	"github.com/labstack/echo/v5": {"Param", "QueryParam", "FormValue"},
+	"github.com/gin-gonic/gin":    {"Param", "Query", "DefaultQuery", "PostForm", "DefaultPostForm"},
+}
+
+// asksRequest reports whether a function asks a request for a value.
+func asksRequest(f *types.Func) bool {
+	if !slices.Contains(requestReaders[f.Pkg().Path()], f.Name()) {
+		return false
+	}
+	recv := f.Signature().Recv()
+	return recv == nil || receiverName(recv.Type()) == "Request" || receiverName(recv.Type()) == "Context"
+}
+
 // ownVariables reports whether a function sets no package variable.
 func (q *quietness) ownVariables(decl *ast.FuncDecl) bool {
 	ok := true
 	ast.Inspect(decl.Body, func(n ast.Node) bool {
-		if a, isAssign := n.(*ast.AssignStmt); isAssign {
-			for _, l := range a.Lhs {
-				if v, isVar := q.pass.TypesInfo.ObjectOf(rootIdent(l)).(*types.Var); isVar && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
-					ok = false
-				}
+		var set []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			set = n.Lhs
+		case *ast.IncDecStmt:
+			set = []ast.Expr{n.X}
+		}
+		for _, l := range set {
+			if v, isVar := q.pass.TypesInfo.ObjectOf(rootIdent(l)).(*types.Var); isVar && v.Pkg() != nil && v.Parent() == v.Pkg().Scope() {
+				ok = false
 			}
 		}
 		return ok

@@ -35,7 +35,7 @@ type rowByRow struct {
 
 func (l *rowByRow) visit(c *sqlcall.Call) {
 	ins, ok := insertOf(c.SQL())
-	if !ok {
+	if !ok || l.triesAgain(c) {
 		return
 	}
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one INSERT is sent per element of the loop", how: "insert many rows by one statement"}
@@ -107,6 +107,22 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 		l.needs(e.othersQuiet(), e.body, "the rest of the loop sends, writes or leaves the function before the rows would be inserted") &&
 		l.needs(e.movedIndependent(), e.moved[0], "the handling of the error names a variable of the loop") &&
 		l.needs(e.preparation(), c.Expr, "the prepared statement is used or closed otherwise")
+}
+
+// triesAgain reports whether a loop sends the statement again after an error alone: its body
+// ends by leaving it, so that it adds one row and goes over no elements.
+func (l *rowByRow) triesAgain(c *sqlcall.Call) bool {
+	loop, ok := c.Loop.(*ast.ForStmt)
+	if !ok || len(loop.Body.List) == 0 {
+		return false
+	}
+	switch last := loop.Body.List[len(loop.Body.List)-1].(type) {
+	case *ast.ReturnStmt:
+		return true
+	case *ast.BranchStmt:
+		return last.Tok == token.BREAK
+	}
+	return false
 }
 
 // resultUsed reports whether the result of the statement is kept in a variable.

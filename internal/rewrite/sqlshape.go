@@ -238,9 +238,13 @@ func (r *rewrite) statement(c *sqlcall.Call, edits []sqltext.Edit, args ...strin
 	for _, e := range out {
 		r.put(e.Pos, e.End, string(e.NewText))
 	}
-	if len(args) == 0 {
-		return
+	if len(args) > 0 {
+		r.arguments(c, args)
 	}
+}
+
+// arguments adds arguments to a call.
+func (r *rewrite) arguments(c *sqlcall.Call, args []string) {
 	list := strings.Join(args, ", ")
 	switch in := c.Text.In; {
 	case in != nil:

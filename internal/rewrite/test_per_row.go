@@ -42,9 +42,14 @@ type rowTest struct {
 	rd    *reading // the list
 	s     *scan    // its loop
 	test  *sqlcall.Call
-	shape *shape // of the test
+	sent  *sqlcall.Call // the test as the source has it
+	shape *shape        // of the test
 	out   *types.Var
 	still quietness
+	// spliced are the arguments of the test that are put into its text as SQL.
+	spliced map[int]bool
+	// parts are those of them that go into the text of the list's statement.
+	parts []string
 }
 
 // rowTest returns the test that a statement in a loop is; nil for another one.
@@ -53,7 +58,11 @@ func (o *overreads) rowTest(c *sqlcall.Call) *rowTest {
 	if !ok || len(c.Dests) != 1 {
 		return nil
 	}
-	t := &rowTest{overreads: o, test: c, shape: shapeOf(c), still: quietness{pass: o.x.pass, calls: o.sql}}
+	t := &rowTest{overreads: o, sent: c, still: quietness{pass: o.x.pass, calls: o.sql}}
+	if t.test, t.spliced = o.withSplices(c); t.test == nil {
+		return nil
+	}
+	t.shape = shapeOf(t.test)
 	for _, list := range o.sql.Calls {
 		if list.Op == sqlcall.Select && list.Func == c.Func && list.Expr.End() < loop.Pos() {
 			if rd := o.reading(list); rd != nil && rd.rows == o.x.variable(loop.X) {
@@ -110,7 +119,7 @@ func (s *shape) plainTable() bool {
 func (t *rowTest) keepsFound() bool {
 	body := t.s.body
 	at := slices.IndexFunc(body, func(s ast.Stmt) bool { return within(t.test.Expr, s) })
-	if at < 0 || len(body) < at+2 {
+	if at < 0 {
 		return false
 	}
 	own := func(v *types.Var) bool { return within(posNode(v.Pos()), t.s.loop) }
@@ -119,14 +128,31 @@ func (t *rowTest) keepsFound() bool {
 			return false
 		}
 	}
-	checks := body[at : len(body)-1]
-	if !t.checked(checks) {
+	checks, last := body[at:len(body)-1], body[len(body)-1]
+	if inElse, ok := last.(*ast.IfStmt); ok && inElse.Else != nil {
+		checks, last = t.withoutElse(body[at:], inElse)
+	}
+	if len(checks) == 0 || last == nil || !t.checked(checks) {
 		return false
 	}
 	if t.out = t.appended(t.s); t.out == nil {
 		return false
 	}
-	return t.appendsRow(body[len(body)-1])
+	return t.appendsRow(last)
+}
+
+// withoutElse takes the statement that appends the row out of the else of the last check:
+//
+//	if err != nil { …; return } else { out = append(out, found) }
+func (t *rowTest) withoutElse(stmts []ast.Stmt, check *ast.IfStmt) (checks []ast.Stmt, last ast.Stmt) {
+	block, ok := check.Else.(*ast.BlockStmt)
+	if !ok || len(block.List) != 1 {
+		return nil, nil
+	}
+	alone := *check
+	alone.Else = nil
+	checks = append(slices.Clone(stmts[:len(stmts)-1]), &alone)
+	return checks, block.List[0]
 }
 
 func jumps(n ast.Node) bool { return hasNode[*ast.BranchStmt](n) }
@@ -173,18 +199,21 @@ func (t *rowTest) checked(stmts []ast.Stmt) bool {
 		assign, rest = i.Init, stmts
 	}
 	a, ok := assign.(*ast.AssignStmt)
-	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || len(a.Rhs) != 1 || ast.Unparen(a.Rhs[0]) != ast.Expr(t.test.Expr) {
+	if !ok || len(a.Lhs) != 1 || len(a.Rhs) != 1 || ast.Unparen(a.Rhs[0]) != ast.Expr(t.test.Expr) {
 		return false
 	}
 	err := t.x.variable(a.Lhs[0])
-	if err == nil || len(rest) == 0 {
+	if err == nil || len(rest) == 0 || a.Tok != token.DEFINE && !t.setAnew(err) {
 		return false
 	}
 	first, ok := rest[0].(*ast.IfStmt)
-	if !ok || first != stmts[0] && first.Init != nil {
+	if !ok || rest[0] != stmts[0] && first.Init != nil {
 		return false
 	}
 	if t.failed(first.Cond, err) {
+		if t.skipsOrLeaves(first, err) {
+			return len(rest) == 1
+		}
 		return len(rest) == 1 && first.Else == nil && len(first.Body.List) > 1 && t.skipsNone(first.Body.List[0], err) && t.leavesAfter(first.Body.List[1:])
 	}
 	if !t.none(first.Cond, err) || !onlyContinue(first.Body) {
@@ -201,6 +230,59 @@ func (t *rowTest) checked(stmts []ast.Stmt) bool {
 		return false
 	}
 	return second.Init == nil && second.Else == nil && t.failed(second.Cond, err) && t.leavesAfter(second.Body.List)
+}
+
+// skipsOrLeaves reports whether the body of a check is if none(err) { continue } else { return }.
+func (t *rowTest) skipsOrLeaves(check *ast.IfStmt, err *types.Var) bool {
+	if check.Else != nil || len(check.Body.List) != 1 {
+		return false
+	}
+	i, ok := check.Body.List[0].(*ast.IfStmt)
+	if !ok || i.Init != nil || i.Else == nil || !t.none(i.Cond, err) || !onlyContinue(i.Body) {
+		return false
+	}
+	leaves, ok := i.Else.(*ast.BlockStmt)
+	return ok && t.leavesAfter(leaves.List)
+}
+
+// setAnew reports whether a variable around the loop, which the test sets, is set again behind
+// the loop before anything reads it.
+func (t *rowTest) setAnew(err *types.Var) bool {
+	fn := t.x.function(t.s.loop)
+	if !isLocal(err) || insideLoop(t.x, t.s.loop, fn) || t.x.defs[err] == nil || t.x.function(t.x.defs[err]) != fn || !within(t.x.defs[err], bodyOfFunction(fn)) {
+		return false
+	}
+	for _, id := range t.x.uses[err] {
+		switch {
+		case t.x.function(id) != fn:
+			return false
+		case id.Pos() < t.s.loop.End():
+			continue
+		}
+		return t.x.isWritten(id) && t.setBy(id) // the first one behind the loop
+	}
+	return true
+}
+
+// setBy reports whether an identifier is set by the statement that names it first, which
+// stands in the block of the loop.
+func (t *rowTest) setBy(id *ast.Ident) bool {
+	a, ok := t.x.parent[id].(*ast.AssignStmt)
+	if !ok || t.x.parent[a] != t.x.parent[t.s.loop] {
+		return false
+	}
+	return slices.Contains(a.Lhs, ast.Expr(id))
+}
+
+// bodyOfFunction is the body of a function or of a function literal.
+func bodyOfFunction(fn ast.Node) ast.Node {
+	switch fn := fn.(type) {
+	case *ast.FuncDecl:
+		return fn.Body
+	case *ast.FuncLit:
+		return fn.Body
+	}
+	return fn
 }
 
 // skipsNone reports whether a statement is if none(err) { continue }.
@@ -256,10 +338,18 @@ func (t *rowTest) place() (place, bool) {
 	}
 	c := t.rd.first
 	rw := t.x.rewrite()
-	rw.statement(c, t.list().and(condition), args...)
+	if len(t.parts) > 0 {
+		t.splice(rw, condition)
+		condition = ""
+	}
+	if condition != "" {
+		rw.statement(c, t.list().and(condition), args...)
+	} else if len(args) > 0 {
+		rw.arguments(c, args)
+	}
 	rw.replace(t.s.loop, fmt.Sprintf("%s = append(%s, %s...)", t.out.Name(), t.out.Name(), t.rd.rows.Name()))
 	fix, ok := rw.fix("test the rows in the statement of the list")
-	return place{node: t.test.Expr, statements: []string{t.test.SQL(), c.SQL()}, what: "each row of a list is tested by a statement of its own",
+	return place{node: t.test.Expr, statements: []string{t.sent.SQL(), c.SQL()}, what: "each row of a list is tested by a statement of its own",
 		how: "add the condition to the statement of the list", proof: Tested, promise: TestedOnly, fixes: fix1(fix)}, ok
 }
 
@@ -333,6 +423,14 @@ func (t *rowTest) moved(part []sqltext.Token, arg int) (text string, args []stri
 		arg++
 		text += sql[start:token.Start]
 		start = token.End
+		if t.spliced[arg-1] {
+			in, ok := t.splicedText(e)
+			if !ok || token.Depth == 0 { // outside of parentheses, an OR in it would reach further
+				return "", nil, false
+			}
+			text += in
+			continue
+		}
 		if in, ok := t.expression(e); ok {
 			text += in
 			continue

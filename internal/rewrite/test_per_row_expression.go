@@ -48,11 +48,18 @@ func (t *rowTest) formatted(call *ast.CallExpr) (string, bool) {
 		return "", false
 	}
 	format, err := strconv.Unquote(lit.Value)
-	if err != nil || strings.ContainsAny(format, "'\\?`\"\n\x00") {
+	if err != nil {
+		return "", false
+	}
+	return t.formattedAs(format, call.Args[1:])
+}
+
+// formattedAs does so for a format and its arguments.
+func (t *rowTest) formattedAs(format string, args []ast.Expr) (string, bool) {
+	if strings.ContainsAny(format, "'\\?`\"\n\x00") {
 		return "", false
 	}
 	var parts []string
-	args := call.Args[1:]
 	for format != "" {
 		text, rest, verb := strings.Cut(format, "%")
 		if text != "" {

@@ -70,7 +70,7 @@ func main() {
 		"/tallies": h.tallies, "/lasts": h.lasts, "/firsts": h.firsts, "/asked": h.asked, "/shared": h.shared, "/seeds": h.seeds,
 		"/sown": h.sown, "/refused": h.refused, "/renewed": h.renewed,
 		"/kept": h.kept, "/numbered": h.numbered, "/given": h.given, "/warmest": h.warmest, "/all": h.all, "/marked": h.marked, "/views": views,
-		"/wall": wall, "/texts": s.texts, "/lists": s.lists, "/turns": s.turns, "/renames": s.renames, "/longer": s.longer,
+		"/wall": wall, "/texts": s.texts, "/lists": s.lists, "/turns": s.turns, "/renames": s.renames, "/longer": s.longer, "/inside": s.inside,
 	} {
 		http.HandleFunc(path, f)
 	}

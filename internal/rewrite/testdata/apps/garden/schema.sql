@@ -14,3 +14,5 @@ INSERT INTO notes (plant_id, text, at) VALUES ('P1', 'cut', '2025-01-03 10:00:00
   ('P4', 'upper', '2025-01-02 10:00:00'), ('p4', 'lower', '2025-01-01 10:00:00'), ('P1', 'wet', '2025-01-03 10:00:00');
 CREATE TABLE leaves (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, tone int NOT NULL);
 INSERT INTO leaves (tone) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i * 7 % 100 FROM n;
+CREATE TABLE spots (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, lat double NOT NULL, lon double NOT NULL);
+INSERT INTO spots (lat, lon) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i * 3 % 11 + 0.123456789, i * 7 % 10 + 0.5 FROM n;

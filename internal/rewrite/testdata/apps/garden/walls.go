@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"github.com/jmoiron/sqlx"
@@ -256,4 +257,52 @@ func (s *site) longer(w http.ResponseWriter, r *http.Request) {
 		query += " OR id = 1"
 	}
 	answer(w, n)
+}
+
+type Spot struct {
+	ID  int64   `db:"id"`
+	Lat float64 `db:"lat"`
+	Lon float64 `db:"lon"`
+}
+
+type box struct{ south, west, north, east float64 }
+
+// text is the box as a text of SQL.
+func (b box) text() string {
+	return fmt.Sprintf("'POLYGON((%f %f,%f %f,%f %f,%f %f,%f %f))'", b.south, b.west, b.north, b.west, b.north, b.east, b.south, b.east, b.south, b.west)
+}
+
+// inside asks for each spot whether it is in a box.
+//
+// Fires: APP215
+func (s *site) inside(w http.ResponseWriter, r *http.Request) {
+	b := box{1, 1, float64(least(r)), 8}
+	spots := []Spot{}
+	query := `SELECT * FROM spots WHERE lat >= ? ORDER BY lon DESC, id`
+	err := s.db.Select(&spots, query, b.south)
+	if err == sql.ErrNoRows {
+		answer(w, []Spot{})
+		return
+	} else if err != nil {
+		fail(w, err)
+		return
+	}
+	in := []Spot{}
+	for _, spot := range spots {
+		found := Spot{}
+		point := fmt.Sprintf("'POINT(%f %f)'", spot.Lat, spot.Lon)
+		query := fmt.Sprintf(`SELECT * FROM spots WHERE id = ? AND ST_Contains(ST_PolygonFromText(%s), ST_GeomFromText(%s))`, b.text(), point)
+		err = s.db.Get(&found, query, spot.ID)
+		if err != nil {
+			if err == sql.ErrNoRows {
+				continue
+			} else {
+				fail(w, err)
+				return
+			}
+		} else {
+			in = append(in, found)
+		}
+	}
+	answer(w, in)
 }

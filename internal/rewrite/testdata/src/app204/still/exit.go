@@ -255,3 +255,33 @@ func After(tx *sqlx.Tx, texts []string) (last error) {
 	}
 	return last
 }
+
+// TriesAgain: the loop ends with the first row that was added.
+func TriesAgain(db *sql.DB) (id int64, err error) {
+	for i := 0; i < 100; i++ {
+		res, err := db.Exec("REPLACE INTO ticket (k) VALUES (?)", "a")
+		if err != nil {
+			if err.Error() == "deadlock" {
+				continue
+			}
+			return 0, err
+		}
+		id, err = res.LastInsertId()
+		if err != nil {
+			return 0, err
+		}
+		break
+	}
+	return id, nil
+}
+
+// TriesToReturn: the loop returns with the first row that was added.
+func TriesToReturn(db *sql.DB) error {
+	for n := 3; n > 0; n-- {
+		if _, err := db.Exec("INSERT INTO ticket (k) VALUES (?)", "a"); err != nil {
+			continue
+		}
+		return nil
+	}
+	return sql.ErrNoRows
+}
