@@ -91,6 +91,16 @@ func (x *examples) portal() {
 	if err := os.Remove(filepath.Join(dir, "access.json")); err != nil { // of the examples before
 		x.t.Fatal(err)
 	}
+	portal := x.portalUp(dir)
+	x.shell(`iikanji portal team "team two" --contest cup --url http://127.0.0.1:1 --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
+	x.background("iikanji portal worker --portal " + portal + " --token-file worker.token --dir w2")
+	x.replacing("http://127.0.0.1:8780", portal)
+}
+
+// portalUp starts the portal whose folder is dir, and returns its address. The token of workers is
+// then in worker.token.
+func (x *examples) portalUp(dir string) string {
+	x.t.Helper()
 	x.background("iikanji portal up --listen 127.0.0.1:0")
 	var a access
 	for end := time.Now().Add(time.Minute); a.URL == ""; time.Sleep(50 * time.Millisecond) {
@@ -102,9 +112,7 @@ func (x *examples) portal() {
 		}
 	}
 	x.shell("cp " + filepath.Join(dir, "worker.token") + " worker.token")
-	x.shell(`iikanji portal team "team two" --contest cup --url http://127.0.0.1:1 --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
-	x.background("iikanji portal worker --portal " + a.URL + " --token-file worker.token --dir w2")
-	x.replacing("http://127.0.0.1:8780", a.URL)
+	return a.URL
 }
 
 // hostToken registers a machine of the team and keeps its token.

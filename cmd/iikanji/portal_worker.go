@@ -21,6 +21,7 @@ type portalWorkerCmd struct {
 	Name       string   `help:"Name of this worker (default: that of the machine)." placeholder:"NAME"`
 	Slots      int      `help:"How many runs at the same time; more than one disturb each other." default:"1" placeholder:"N"`
 	Unconfined bool     `help:"Run benchmarkers of contests that are not local without a sandbox: for those that you trust."`
+	Confined   bool     `help:"Run the benchmarkers of local contests in the sandbox, too."`
 	Read       []string `help:"File or folder that such a benchmarker may read, beside the system's and itself." type:"path" placeholder:"PATH" sep:"none"`
 	Memory     int      `help:"Memory that it may use, in MiB." default:"2048" placeholder:"MIB"`
 	Dir        string   `help:"Folder for the worker's id and for results that were not delivered (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
@@ -33,10 +34,10 @@ guard that ends it when the portal gives no sign of life for 12 seconds. A resul
 on the disk before it is sent, and sent for 24 hours, also after a restart. At the
 first Ctrl-C the worker takes no more jobs and gives back the one that runs.
 
-A benchmarker of a contest that is not local runs in a sandbox: a user of its own, no
-new privileges, a private /tmp, limits, and packets to the job's hosts alone. It needs
-root, Landlock and control groups of version 2; a worker without them says so, and
-takes arenas and local contests only.
+A benchmarker of a contest that is not local runs in a sandbox, also that of an arena: a
+user of its own, no new privileges, a private /tmp, limits, and packets to the job's hosts
+alone. It needs root, Landlock and control groups of version 2; a worker without them says
+so, takes arenas and local contests only, and runs arenas without it.
 
 Examples:
   iikanji portal worker --portal http://127.0.0.1:8780 --token-file worker.token
@@ -54,6 +55,9 @@ func (c *portalWorkerCmd) Run(ctx context.Context, e *env) error {
 	}
 	if c.Memory < 16 || c.Memory > 1<<20 {
 		return usageError("--memory %d: want 16 to 1048576 MiB", c.Memory)
+	}
+	if c.Confined && c.Unconfined {
+		return usageError("--confined and --unconfined exclude each other")
 	}
 	token, err := os.ReadFile(c.TokenFile)
 	if err != nil {
@@ -79,7 +83,7 @@ func (c *portalWorkerCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	w, err := worker.New(worker.Options{URL: c.Portal, Token: strings.TrimSpace(string(token)), Name: c.Name, Slots: c.Slots, Dir: c.Dir, Program: program, Unconfined: c.Unconfined, Read: c.Read, Memory: int64(c.Memory) << 20,
+	w, err := worker.New(worker.Options{URL: c.Portal, Token: strings.TrimSpace(string(token)), Name: c.Name, Slots: c.Slots, Dir: c.Dir, Program: program, Unconfined: c.Unconfined, Confined: c.Confined, Read: c.Read, Memory: int64(c.Memory) << 20,
 		Version: versionOf().Version, Log: slog.New(slog.NewTextHandler(e.Stderr, nil))})
 	if err != nil {
 		return err

@@ -237,7 +237,14 @@ type Problem struct {
 	Seed      string
 	FinalSeed string
 	Set       map[string]string // settings of the arena
+	// Callbacks are ports at which the benchmarker takes connections of the hosts that it loads:
+	// a run has one of them.
+	Callbacks []int
 }
+
+// Callback in a setting of an arena becomes the address and port of the worker at which a run takes
+// connections of the hosts that it loads.
+const Callback = "{callback}"
 
 // Kind is the word for a worker's ability: arena or command.
 func (p *Problem) Kind() string {

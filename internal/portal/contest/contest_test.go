@@ -119,6 +119,12 @@ func TestMistakes(t *testing.T) {
 		{`of = "ratio"`, `of = "x"`, `cup.toml:52: biggest_jump: of is ratio or points`},
 		{`id = "final"`, `id = "Final!"`, `cup.toml:15: id: want`},
 		{`runs = 3`, `runs = 3 3`, `cup.toml:44: `},
+		{`arena = "xsuportal"`, "arena = \"xsuportal\"\ncallbacks = [80]", `callbacks: 80 is below 1024`},
+		{`arena = "xsuportal"`, "arena = \"xsuportal\"\ncallbacks = [70000]", `callbacks: entry 1 is no port`},
+		{`arena = "xsuportal"`, "arena = \"xsuportal\"\nset.push-listen = \"{callback}\"", `set: {callback} needs ports in callbacks`},
+		{`of = "ratio"`, "of = \"ratio\"\n[[rounds.prizes]]\nid = \"jump\"", `prize jump is declared twice`},
+		{`of = "ratio"`, "of = \"ratio\"\n[[rounds.hints]]\nid = \"h\"", `a hint needs a text`},
+		{`of = "ratio"`, "of = \"ratio\"\n[[rounds.hints]]\nid = \"h\"\ntext = \"x\"\nabove = -1", `above: want a score from 0`},
 	} {
 		_, err := Parse("cup.toml", []byte(strings.Replace(cup, c.from, c.to, 1)))
 		if wrong := (*Error)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), c.want) {

@@ -158,19 +158,11 @@ func (d *decoder) problem(id string, t *table) Problem {
 	for name := range set.data {
 		p.Set[name] = set.text(name, "")
 	}
+	p.Callbacks = t.ports("callbacks")
 	return p
 }
 
 func (d *decoder) targets(t *table) Targets {
 	defer t.done()
-	out := Targets{Allow: t.list("allow")}
-	for i, v := range as(t, "ports", "a list of numbers", []any(nil)) {
-		n, ok := v.(int64)
-		if !ok || n < 1 || n > 65535 {
-			d.at(join(t.path, "ports"), "ports: entry %d is no port", i+1)
-			continue
-		}
-		out.Ports = append(out.Ports, int(n))
-	}
-	return out
+	return Targets{Allow: t.list("allow"), Ports: t.ports("ports")}
 }

@@ -173,6 +173,19 @@ func (d *decoder) problemRules(p *Problem) {
 	if p.Arena != "" && !ValidID(p.Arena) {
 		d.at(path+".arena", "arena: want a name such as isucondition, not %q", p.Arena)
 	}
+	for _, port := range p.Callbacks {
+		if port < 1024 {
+			d.at(path+".callbacks", "callbacks: %d is below 1024: a benchmarker without rights cannot listen there", port)
+		}
+	}
+	if len(p.Callbacks) > 8 {
+		d.at(path+".callbacks", "callbacks: at most 8 ports")
+	}
+	for name, value := range p.Set {
+		if strings.Contains(value, Callback) && len(p.Callbacks) == 0 {
+			d.at(path+".set."+name, "set: %s needs ports in callbacks", Callback)
+		}
+	}
 	if p.Timeout < p.Load {
 		d.at(path+".timeout", "timeout is shorter than the load")
 	}

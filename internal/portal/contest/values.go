@@ -199,6 +199,19 @@ func (t *table) list(key string) (out []string) {
 	return out
 }
 
+// ports reads a list of ports.
+func (t *table) ports(key string) (out []int) {
+	for i, v := range as(t, key, "a list of numbers", []any(nil)) {
+		n, ok := v.(int64)
+		if !ok || n < 1 || n > 65535 {
+			t.d.at(join(t.path, key), "%s: entry %d is no port", key, i+1)
+			continue
+		}
+		out = append(out, int(n))
+	}
+	return out
+}
+
 // below reads a table; an absent one is empty.
 func (t *table) below(key string) *table {
 	return t.d.table(join(t.path, key), as(t, key, "a table", map[string]any{}))

@@ -18,6 +18,7 @@ const Name = "iikanji-sandbox"
 // A Program is what runs in a sandbox. Its standard input is empty.
 type Program struct {
 	Path           string // absolute; "" tries everything but the program
+	Name           string // its argv[0]; "" for Path
 	Args, Env      []string
 	Stdout, Stderr *os.File
 	Report         *os.File // its descriptor 3, or nil
@@ -33,6 +34,7 @@ type Box struct {
 type order struct {
 	Rules  Rules    `json:"rules"`
 	Path   string   `json:"path"`
+	Name   string   `json:"name,omitempty"`
 	Args   []string `json:"args"`
 	Env    []string `json:"env"`
 	Parent int      `json:"parent"`
@@ -78,7 +80,7 @@ func Start(r Rules, p Program) (*Box, error) {
 
 // start starts this binary in the group and waits until it has become the program.
 func (b *Box) start(r *Rules, p Program) error {
-	o := order{Rules: *r, Path: p.Path, Args: p.Args, Env: p.Env, Parent: os.Getpid(), User: firstUser + uint32(os.Getpid()%mostPIDs), Groups: b.group.others, Memory: !b.group.memory}
+	o := order{Rules: *r, Path: p.Path, Name: p.Name, Args: p.Args, Env: p.Env, Parent: os.Getpid(), User: firstUser + uint32(os.Getpid()%mostPIDs), Groups: b.group.others, Memory: !b.group.memory}
 	text, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("starting the sandbox: %w", err)

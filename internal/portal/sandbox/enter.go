@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -75,7 +76,7 @@ func enter() error {
 	if o.Path == "" {
 		return nil
 	}
-	if err := syscall.Exec(o.Path, append([]string{o.Path}, o.Args...), o.Env); err != nil {
+	if err := syscall.Exec(o.Path, append([]string{cmp.Or(o.Name, o.Path)}, o.Args...), o.Env); err != nil {
 		return fmt.Errorf("%s: %w (the sandbox's user must be able to read it: put it below /opt or /srv)", o.Path, err)
 	}
 	return nil

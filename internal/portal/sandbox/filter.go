@@ -101,11 +101,13 @@ func portWord(port uint16) uint32 {
 const (
 	headerAt = -80 // of the IP header, 40 bytes
 	portAt   = -8
+	tcpAt    = -32 // of the TCP header up to its flags, 14 bytes
 )
 
 // packets is the filter of packets that leave (out) or arrive: their far end has to be one of
-// the addresses. It is of the program type CGROUP_SKB.
-func packets(allow []netip.AddrPort, out bool) []instruction {
+// the addresses, at its port or with a connection to a port of listen. It is of the program type
+// CGROUP_SKB.
+func packets(allow []netip.AddrPort, listen []uint16, out bool) []instruction {
 	p := newProgram()
 	far4, far6, port := int16(12), int16(8), int32(0) // the source
 	if out {
@@ -123,6 +125,7 @@ func packets(allow []netip.AddrPort, out bool) []instruction {
 	p.add(opAnd, 8, 0, 0, 15)
 	p.add(opLeft, 8, 0, 0, 2)
 	p.portOf(headerAt+9, port, "4")
+	p.taken(listen, out, "4")
 	for i, a := range allow {
 		if !a.Addr().Unmap().Is4() {
 			continue
@@ -131,6 +134,7 @@ func packets(allow []netip.AddrPort, out bool) []instruction {
 		b := a.Addr().Unmap().As4()
 		p.add(opLoadWord, 8, frame, headerAt+far4, 0)
 		p.jump(opDiffers, 8, word(b[:]), next)
+		p.allowTaken(listen)
 		p.allowPort(a.Port())
 		p.mark(next)
 	}
@@ -141,6 +145,7 @@ func packets(allow []netip.AddrPort, out bool) []instruction {
 	p.load(headerAt, 40)
 	p.add(opSet, 8, 0, 0, 40)
 	p.portOf(headerAt+6, port, "6")
+	p.taken(listen, out, "6")
 	for i, a := range allow {
 		if a.Addr().Unmap().Is4() {
 			continue
@@ -151,6 +156,7 @@ func packets(allow []netip.AddrPort, out bool) []instruction {
 			p.add(opLoadWord, 8, frame, headerAt+far6+int16(4*w), 0)
 			p.jump(opDiffers, 8, word(b[4*w:]), next)
 		}
+		p.allowTaken(listen)
 		p.allowPort(a.Port())
 		p.mark(next)
 	}
@@ -172,6 +178,52 @@ func (p *program) portOf(protocolAt int16, offset int32, version string) {
 	p.load(portAt, 2)
 	p.add(opLoadHalf, 7, frame, portAt, 0)
 	p.mark(none)
+}
+
+// Parts of a TCP header.
+const (
+	tcpFlags = 13
+	tcpACK   = 0x10 // set in each packet but the first one of who connects
+)
+
+// taken sets register 9 to 1 for a packet of a TCP connection that was taken at a port of listen,
+// else to 0. A packet that would begin a connection from such a port is none. It needs what portOf
+// left: the protocol in register 9 and the length of the IP header in register 8.
+func (p *program) taken(listen []uint16, out bool, version string) {
+	if len(listen) == 0 {
+		return
+	}
+	near := int16(2) // of an arriving packet the destination
+	if out {
+		near = 0
+	}
+	ours, none, done := "ours"+version, "none"+version, "done"+version
+	p.jump(opDiffers, 9, unix.IPPROTO_TCP, none)
+	p.add(opMove, 2, 8, 0, 0)
+	p.load(tcpAt, tcpFlags+1)
+	p.add(opLoadHalf, 9, frame, tcpAt+near, 0)
+	for _, port := range listen {
+		p.jump(opEqual, 9, portWord(port), ours)
+	}
+	p.jump(opGo, 0, 0, none)
+	p.mark(ours)
+	if out {
+		p.add(opLoadByte, 9, frame, tcpAt+tcpFlags, 0)
+		p.add(opAnd, 9, 0, 0, tcpACK)
+		p.jump(opEqual, 9, 0, none)
+	}
+	p.add(opSet, 9, 0, 0, 1)
+	p.jump(opGo, 0, 0, done)
+	p.mark(none)
+	p.add(opSet, 9, 0, 0, 0)
+	p.mark(done)
+}
+
+// allowTaken allows a packet of which register 9 says that its connection was taken.
+func (p *program) allowTaken(listen []uint16) {
+	if len(listen) > 0 {
+		p.jump(opEqual, 9, 1, "allow")
+	}
 }
 
 // allowPort allows what is in register 7.
@@ -230,14 +282,14 @@ const (
 	placeSend6    = 15
 )
 
-// filter attaches the filters of some addresses to a control group of version 2. They end with
-// the group.
-func filter(group int, allow []netip.AddrPort) error {
+// filter attaches the filters of some addresses, and of ports at which connections of them are
+// taken, to a control group of version 2. They end with the group.
+func filter(group int, allow []netip.AddrPort, listen []uint16) error {
 	for _, f := range []struct {
 		kind, place uint32
 		code        []instruction
 	}{
-		{typePackets, placeEgress, packets(allow, true)}, {typePackets, placeIngress, packets(allow, false)},
+		{typePackets, placeEgress, packets(allow, listen, true)}, {typePackets, placeIngress, packets(allow, listen, false)},
 		{typeCalls, placeConnect4, calls(allow, false)}, {typeCalls, placeSend4, calls(allow, false)},
 		{typeCalls, placeConnect6, calls(allow, true)}, {typeCalls, placeSend6, calls(allow, true)},
 	} {

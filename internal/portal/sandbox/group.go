@@ -102,7 +102,7 @@ func newGroup(r *Rules) (g *group, err error) {
 	if g.file, err = os.Open(g.dir); err != nil {
 		return nil, fmt.Errorf("opening the control group: %w", err)
 	}
-	return g, filter(int(g.file.Fd()), r.Allow)
+	return g, filter(int(g.file.Fd()), r.Allow, r.Listen)
 }
 
 func (g *group) limit(dir, name string, value int64) error {

@@ -15,6 +15,53 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// listening takes a connection at the first port, tries to begin one from it, and notes what else
+// came to it and to the second port.
+func listening(args []string, note func(string, error)) error {
+	var at [2]net.Listener
+	for i := range at {
+		l, err := net.Listen("tcp4", "0.0.0.0:"+args[i])
+		if err != nil {
+			return err
+		}
+		defer l.Close()
+		at[i] = l
+	}
+	conn, err := at[0].Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(30 * time.Second)) // a connection has deadlines
+	if _, err := io.ReadFull(conn, make([]byte, 5)); err != nil {
+		return err
+	}
+	note("taken from "+conn.RemoteAddr().(*net.TCPAddr).IP.String(), nil)
+	for i, name := range []string{"another machine", "another port"} {
+		_ = at[i].(*net.TCPListener).SetDeadline(time.Now().Add(100 * time.Millisecond)) // a listener has deadlines
+		other, err := at[i].Accept()
+		if err == nil {
+			other.Close()
+		}
+		note(name, err)
+	}
+	reuse := func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { _ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_REUSEPORT, 1) })
+	}
+	port, err := strconv.Atoi(args[0])
+	if err != nil {
+		return err
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: port}, Control: reuse, Timeout: time.Second}
+	out, err := d.Dial("tcp4", args[2])
+	if err == nil {
+		out.Close()
+	}
+	note("a connection from the port", err)
+	_, err = conn.Write([]byte("hi"))
+	return err
+}
+
 // hostile tries one thing and says what came of it.
 func hostile(act string, args []string) (map[string]string, error) {
 	out := map[string]string{}
@@ -75,6 +122,8 @@ func hostile(act string, args []string) (map[string]string, error) {
 			conn.Close()
 		}
 		note("abstract", err)
+	case "listen":
+		return out, listening(args, note)
 	case "kernel":
 		for name, family := range map[string]int{"vsock": unix.AF_VSOCK, "packet": unix.AF_PACKET, "alg": unix.AF_ALG} {
 			fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)

@@ -222,6 +222,95 @@ func TestEgress(t *testing.T) {
 	}
 }
 
+// knock connects from an address.
+func knock(from string, port int) (net.Conn, error) {
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 500 * time.Millisecond}
+	return d.Dial("tcp4", fmt.Sprint("127.0.0.1:", port))
+}
+
+// freePorts are ports at which nothing listens now.
+func freePorts(t *testing.T) (ports [2]int) {
+	t.Helper()
+	for i := range ports {
+		l, err := net.Listen("tcp4", "0.0.0.0:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports
+}
+
+// TestListen: it takes connections of its machines at the named ports alone, and cannot use such
+// a port to reach more.
+func TestListen(t *testing.T) {
+	tier.Slow(t)
+	r := usual(t)
+	outside := greeter(t, "127.0.0.2:0")
+	r.Allow = []netip.AddrPort{netip.MustParseAddrPort("127.0.0.2:9")}
+	var got map[string]string
+	for range 5 { // another process may take a port before the program does
+		ports := freePorts(t)
+		r.Listen = []uint16{uint16(ports[0])}
+		ended, visited := make(chan struct{}), make(chan []string, 1)
+		go func() { visited <- visit(ports, ended) }()
+		got = try(t, r, "listen", fmt.Sprint(ports[0]), fmt.Sprint(ports[1]), outside.String()).said
+		close(ended)
+		wrong := <-visited
+		if strings.Contains(got["error"], "address already in use") {
+			continue
+		}
+		if len(wrong) > 0 {
+			t.Errorf("from outside: %q", wrong)
+		}
+		break
+	}
+	if got["taken from 127.0.0.2"] != "done" || got["another machine"] == "done" || got["another port"] == "done" || got["a connection from the port"] == "done" || got["error"] != "" {
+		t.Errorf("it said %q", got)
+	}
+}
+
+// visit connects to both ports from the machine of the rules and from another one, and returns
+// what went wrong.
+func visit(ports [2]int, ended <-chan struct{}) (wrong []string) {
+	var conn net.Conn
+	for conn == nil {
+		select {
+		case <-ended:
+			return []string{"nothing was let in"}
+		case <-time.After(20 * time.Millisecond):
+			conn, _ = knock("127.0.0.2", ports[0]) // it does not listen yet
+		}
+	}
+	defer conn.Close()
+	let := make(chan string, 2)
+	for from, port := range map[string]int{"127.0.0.3": ports[0], "127.0.0.2": ports[1]} {
+		go func() {
+			other, err := knock(from, port)
+			if err != nil {
+				from = ""
+			} else {
+				other.Close()
+			}
+			let <- from
+		}()
+	}
+	for range 2 {
+		if from := <-let; from != "" {
+			wrong = append(wrong, from+" was let in")
+		}
+	}
+	if _, err := conn.Write([]byte("hello")); err != nil {
+		wrong = append(wrong, err.Error())
+	}
+	answer := make([]byte, 2)
+	if _, err := io.ReadFull(conn, answer); err != nil {
+		wrong = append(wrong, "no answer: "+err.Error())
+	}
+	return wrong
+}
+
 // TestKernel: sockets of other families, system calls that no benchmarker needs, and other
 // processes are out of reach.
 func TestKernel(t *testing.T) {
@@ -331,7 +420,7 @@ func TestRules(t *testing.T) {
 	for name, spoil := range map[string]func(*Rules){
 		"no memory": func(r *Rules) { r.Memory = 0 }, "no processes": func(r *Rules) { r.Processes = 0 }, "no time": func(r *Rules) { r.CPU = 0 }, "everything": func(r *Rules) { r.Read = []string{"/"} },
 		"relative": func(r *Rules) { r.Read = []string{"srv"} }, "multicast": func(r *Rules) { r.Allow = []netip.AddrPort{netip.MustParseAddrPort("224.0.0.1:80")} },
-		"any": func(r *Rules) { r.Allow = []netip.AddrPort{netip.MustParseAddrPort("0.0.0.0:80")} }, "many": func(r *Rules) { r.Allow = slices.Repeat(r.Allow, mostAddresses+1) },
+		"any": func(r *Rules) { r.Allow = []netip.AddrPort{netip.MustParseAddrPort("0.0.0.0:80")} }, "a low port": func(r *Rules) { r.Listen = []uint16{80} }, "many ports": func(r *Rules) { r.Listen = slices.Repeat([]uint16{5000}, mostListen+1) }, "many": func(r *Rules) { r.Allow = slices.Repeat(r.Allow, mostAddresses+1) },
 	} {
 		r := good
 		if spoil(&r); r.Check() == nil {
@@ -356,7 +445,11 @@ func FuzzFilter(f *testing.F) {
 			}
 			allow = append(allow, netip.AddrPortFrom(at, uint16(b[i+4])<<8|uint16(b[i+5])))
 		}
-		for _, code := range [][]instruction{packets(allow, out), calls(allow, out)} {
+		var listen []uint16
+		for i := 0; i+1 < len(b) && len(listen) < mostListen; i += 2 {
+			listen = append(listen, uint16(b[i])<<8|uint16(b[i+1]))
+		}
+		for _, code := range [][]instruction{packets(allow, nil, out), packets(allow, listen, out), calls(allow, out)} {
 			for i, in := range code {
 				if in.op == opGo || in.op == opEqual || in.op == opDiffers {
 					if to := i + 1 + int(in.off); in.off < 0 || to >= len(code) {

@@ -7,24 +7,33 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/portal/api"
+	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
 // An arenaBench runs `iikanji bench ARENA --url …` of the same binary. What the run was worth
 // is in its run.json; the exit status only says whether there is one.
 type arenaBench struct {
-	program string
-	work    string // the arena's own data, kept for the next run
-	history string
-	growth  []float64
-	run     *iikanji.Run
+	program  string
+	work     string // the arena's own data, kept for the next run
+	history  string
+	callback string // where a run takes connections of the hosts; "" for none
+	growth   []float64
+	run      *iikanji.Run
 }
 
 func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 	b.history = filepath.Join(dir, "history")
+	// A clean environment: no credential of the worker reaches the child.
+	return spec{Path: b.program, Args: b.args(a), Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}}, nil
+}
+
+// args are the arguments of the arena's benchmarker.
+func (b *arenaBench) args(a *api.Assignment) []string {
 	p := a.Problem
 	args := []string{"bench", p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
 		"--history", b.history, "--dir", b.work}
@@ -39,10 +48,9 @@ func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		args = append(args, "--set", name+"="+p.Set[name])
+		args = append(args, "--set", name+"="+strings.ReplaceAll(p.Set[name], contest.Callback, b.callback))
 	}
-	// A clean environment: no credential of the worker reaches the child.
-	return spec{Path: b.program, Args: args, Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "TMPDIR=" + dir}}, nil
+	return args
 }
 
 func (b *arenaBench) progress([]byte) *api.Progress {

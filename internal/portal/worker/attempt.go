@@ -48,15 +48,19 @@ func (w *Worker) attempt(ctx context.Context, a *api.Assignment) {
 	w.deliver(ctx, api.Finish{Claimed: claimed, Report: report})
 }
 
-// kindOf is the benchmarker of a problem.
-func (w *Worker) kindOf(a *api.Assignment) benchmarker {
+// kindOf is the benchmarker of a problem. callback is where it takes connections of the hosts.
+func (w *Worker) kindOf(a *api.Assignment, callback string) benchmarker {
 	switch {
 	case a.Problem.Arena != "":
-		return &arenaBench{program: w.o.Program, work: filepath.Join(w.o.Dir, "arenas", a.Problem.Arena)}
+		arena := arenaBench{program: w.o.Program, work: filepath.Join(w.o.Dir, "arenas", a.Problem.Arena), callback: callback}
+		if w.confines(a) {
+			return &confinedArena{arena}
+		}
+		return &arena
 	case a.Problem.Report == "isuxbench":
 		return &framesBench{}
 	}
-	return &commandBench{}
+	return &commandBench{callback: callback}
 }
 
 // run runs the benchmarker under its guard.
@@ -66,13 +70,18 @@ func (w *Worker) run(ctx context.Context, a *api.Assignment, claimed api.Claimed
 		return api.Report{}, fmt.Errorf("making a scratch folder: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	kind := w.kindOf(a)
+	callback, release, err := w.callback(a)
+	if err != nil {
+		return api.Report{}, err
+	}
+	defer release()
+	kind := w.kindOf(a, callback)
 	s, err := kind.command(a, dir)
 	if err != nil {
 		return api.Report{}, err
 	}
 	s.Dir, s.Silent, s.Soft, s.Hard = dir, w.interval(silentStop), a.Problem.Timeout, a.Problem.Timeout+10*time.Second
-	if err := w.confine(a, &s); err != nil {
+	if err := w.confine(a, &s, callback); err != nil {
 		return api.Report{}, err
 	}
 	held, err := hold(w.o.Program, w.lock, s, a.Log)

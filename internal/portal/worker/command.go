@@ -21,12 +21,17 @@ import (
 // A commandBench runs any benchmarker. It may report lines of JSON on the descriptor that
 // IIKANJI_REPORT_FD names; else its score is found in its output.
 type commandBench struct {
-	growth []float64 // the scores of its lines so far
+	growth   []float64 // the scores of its lines so far
+	callback string    // where it takes connections of the hosts; "" for none
 }
 
 func (b *commandBench) command(a *api.Assignment, dir string) (spec, error) {
-	return commandSpec(a, dir, []string{"IIKANJI_TARGET=" + a.Target, "IIKANJI_URL=" + a.Target, "IIKANJI_TARGETS=" + strings.Join(a.Targets, " "),
-		"IIKANJI_SEED=" + strconv.FormatUint(a.Seed, 10), fmt.Sprintf("IIKANJI_SECONDS=%g", a.Problem.Load.Seconds()), "IIKANJI_JOB=" + a.Job, "IIKANJI_REPORT_FD=3"})
+	env := []string{"IIKANJI_TARGET=" + a.Target, "IIKANJI_URL=" + a.Target, "IIKANJI_TARGETS=" + strings.Join(a.Targets, " "),
+		"IIKANJI_SEED=" + strconv.FormatUint(a.Seed, 10), fmt.Sprintf("IIKANJI_SECONDS=%g", a.Problem.Load.Seconds()), "IIKANJI_JOB=" + a.Job, "IIKANJI_REPORT_FD=3"}
+	if b.callback != "" {
+		env = append(env, "IIKANJI_CALLBACK="+b.callback)
+	}
+	return commandSpec(a, dir, env)
 }
 
 // commandSpec starts a problem's command, without a shell, in a clean environment.

@@ -49,9 +49,18 @@ func (w *Worker) kinds() []string {
 	return []string{kindArena, kindCommand, kindConfined}
 }
 
-// confine gives a foreign benchmarker its sandbox.
-func (w *Worker) confine(a *api.Assignment, s *spec) error {
-	if a.Local || a.Problem.Arena != "" || w.o.Unconfined {
+// confines reports whether the benchmarker of a job runs in a sandbox. A machine without one runs
+// the arenas of iikanji without it, and foreign benchmarkers not at all.
+func (w *Worker) confines(a *api.Assignment) bool {
+	if w.o.Confined {
+		return true
+	}
+	return !a.Local && !w.o.Unconfined && (a.Problem.Arena == "" || w.missing == "")
+}
+
+// confine gives a benchmarker its sandbox.
+func (w *Worker) confine(a *api.Assignment, s *spec, callback string) error {
+	if !w.confines(a) {
 		return nil
 	}
 	if w.missing != "" {
@@ -72,6 +81,13 @@ func (w *Worker) confine(a *api.Assignment, s *spec) error {
 	s.Path = path
 	s.Confine = &sandbox.Rules{Allow: allow, Read: append([]string{path}, w.o.Read...), Memory: memory, Processes: mostTasks, Files: mostFiles, Disk: privateDisk,
 		CPU: max(s.Hard, time.Second) * cpuOfSeconds}
+	if callback != "" {
+		at, err := netip.ParseAddrPort(callback)
+		if err != nil {
+			return fmt.Errorf("the address for callbacks: %w", err)
+		}
+		s.Confine.Listen = []uint16{at.Port()}
+	}
 	s.Env = slices.DeleteFunc(s.Env, func(v string) bool { return v == "HOME="+s.Dir || v == "TMPDIR="+s.Dir })
 	s.Env = append(s.Env, "HOME=/tmp", "TMPDIR=/tmp")
 	return nil

@@ -24,6 +24,7 @@ const guardName = "iikanji-guard"
 // A spec is a benchmarker to run under a guard. Its environment may hold secrets.
 type spec struct {
 	Path   string
+	Name   string `json:",omitempty"` // argv[0] in a sandbox; "" for Path
 	Args   []string
 	Env    []string
 	Dir    string
@@ -62,6 +63,7 @@ const (
 // return, or into a program of a sandbox. It has to be called at the begin of main.
 func MaybeGuard() {
 	sandbox.MaybeEnter()
+	maybeArena()
 	if len(os.Args) < 1 || os.Args[0] != guardName {
 		return
 	}
@@ -142,7 +144,7 @@ type child struct {
 // start starts the benchmarker of a spec.
 func start(s spec, report *os.File) (*child, error) {
 	if s.Confine != nil {
-		p := sandbox.Program{Path: s.Path, Args: s.Args, Env: s.Env, Stdout: os.Stdout, Stderr: os.Stderr}
+		p := sandbox.Program{Path: s.Path, Name: s.Name, Args: s.Args, Env: s.Env, Stdout: os.Stdout, Stderr: os.Stderr}
 		if s.Report {
 			p.Report = report
 		}

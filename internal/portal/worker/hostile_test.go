@@ -125,7 +125,7 @@ func TestNoSandbox(t *testing.T) {
 	w.missing = "the kernel has no Landlock"
 	a := foreignJob(t, w, "http://10.20.0.3:80", "/x")
 	s := spec{Path: program(t)}
-	err := w.confine(a, &s)
+	err := w.confine(a, &s, "")
 	if err == nil || !strings.Contains(err.Error(), w.missing) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v", err)
 	}
@@ -133,7 +133,7 @@ func TestNoSandbox(t *testing.T) {
 		t.Errorf("it takes %q", kinds)
 	}
 	a.Local = true
-	if err := w.confine(a, &s); err != nil || s.Confine != nil {
+	if err := w.confine(a, &s, ""); err != nil || s.Confine != nil {
 		t.Errorf("local: %v", err)
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 	Log     *slog.Logger
 	// Unconfined runs foreign benchmarkers without a sandbox.
 	Unconfined bool
+	// Confined runs every benchmarker in the sandbox, also those of local contests.
+	Confined bool
 	// Read are files and folders that foreign benchmarkers may read.
 	Read []string
 	// Memory is what a foreign benchmarker may use, in bytes; 0 for 2 GiB.
@@ -58,6 +60,9 @@ type Worker struct {
 	lock   *os.File // of the folder, held by this process and by its guards
 	// missing is what this machine lacks for a sandbox; "" for nothing.
 	missing string
+
+	mu    sync.Mutex
+	taken map[int]bool // ports for callbacks of the runs that are on
 }
 
 // New opens a worker's folder.
@@ -72,7 +77,7 @@ func New(o Options) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{o: o, boot: rand.Text(), client: newClient(o.URL, o.Token), spool: s}
+	w := &Worker{o: o, boot: rand.Text(), client: newClient(o.URL, o.Token), spool: s, taken: map[int]bool{}}
 	if w.id, err = keptID(filepath.Join(o.Dir, "id")); err != nil {
 		return nil, err
 	}
