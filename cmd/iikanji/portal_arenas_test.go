@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -17,8 +18,8 @@ import (
 	"github.com/iikanji/iikanji/internal/portal/sandbox"
 )
 
-// arenasContest is a contest with one arena. Of this machine only the port of the arena's site may
-// be reached.
+// arenasContest is a contest with one arena. Of this machine only the ports of the arena's web
+// server may be reached.
 const arenasContest = `name = "Arenas"
 local = true
 [targets]
@@ -67,12 +68,12 @@ func arenaConfined(t *testing.T, name, set string) {
 			t.Error(err)
 		}
 	})
-	site := s.Places().URL()
-	u, err := url.Parse(site)
-	if err != nil {
-		t.Fatal(err)
+	site, entry := s.Places().URL(), s.Places().Service(s.Places().Entry)
+	ports := []string{strconv.Itoa(entry.Port)}
+	for _, port := range entry.Ports { // as for gRPC
+		ports = append(ports, strconv.Itoa(port))
 	}
-	x.write("cup.toml", fmt.Sprintf(arenasContest, u.Port(), name, freePort(t), set))
+	x.write("cup.toml", fmt.Sprintf(arenasContest, strings.Join(ports, ", "), name, freePort(t), set))
 	x.shell("iikanji portal contest new cup.toml")
 	portal := x.portalUp(filepath.Join(x.dir, "state", "iikanji", "portal"))
 	x.shell(`iikanji portal team one --contest cup --url ` + site + ` --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
@@ -95,6 +96,9 @@ func arenaConfined(t *testing.T, name, set string) {
 	passed := r.Outcome == iikanji.Passed && r.Score > 0
 	if !passed && r.Outcome != iikanji.Void || len(r.Points) == 0 {
 		t.Errorf("the result is %+v", r)
+	}
+	if passed && !strings.Contains(r.Log, "score "+scoreText(r.Score)) {
+		t.Errorf("the child itself did not print the score %s:\n%s", scoreText(r.Score), r.Log)
 	}
 }
 

@@ -54,9 +54,12 @@ func hostProcess(args []string) error {
 	context.AfterFunc(ctx, func() { server.Close() })
 	go func() { _ = server.Serve(l) }() // it ends with the process
 	if read("behaves") == "flaps" && read("booted") != "" {
-		go func() { // another boot, again and again
+		go func() { // another boot, again and again; no reader finds the file empty
 			for i := 0; ctx.Err() == nil; i++ {
-				_ = os.WriteFile(filepath.Join(dir, "boot"), fmt.Appendf(nil, "flap-%d", i), 0o600) // the next one follows
+				next := filepath.Join(dir, "boot.next")
+				if os.WriteFile(next, fmt.Appendf(nil, "flap-%d", i), 0o600) == nil {
+					_ = os.Rename(next, filepath.Join(dir, "boot")) // the next one follows
+				}
 				time.Sleep(50 * time.Millisecond)
 			}
 		}()
