@@ -169,9 +169,12 @@ type Usage struct {
 	Who    string        `json:"who"` // generator, nginx, app, database, other
 	User   time.Duration `json:"user_ns"`
 	System time.Duration `json:"system_ns"`
-	Share  float64       `json:"share"`          // of the whole machine's cores, 0..1
-	Host   string        `json:"host,omitempty"` // the machine, "" for the one that sends the load
-	PeakRS Bytes         `json:"peak_rss,omitempty"`
+	// Children is the part of User and System of programs that ended, and for which a process
+	// of the service waited.
+	Children time.Duration `json:"children_ns,omitempty"`
+	Share    float64       `json:"share"`          // of the whole machine's cores, 0..1
+	Host     string        `json:"host,omitempty"` // the machine, "" for the one that sends the load
+	PeakRS   Bytes         `json:"peak_rss,omitempty"`
 }
 
 // A Placement lists the CPUs that the generator and the stack were allowed to use.

@@ -20,11 +20,14 @@ type heat struct {
 	evidence []iikanji.Evidence
 }
 
-// heatOf finds the time of a site: of its statements, else of its function in the
-// profile of the app's CPU, else of the requests that reach its function.
+// heatOf finds the time of a site: of its statements, or of the programs that it starts, else of its
+// function in the profile of the app's CPU, else of the requests that reach its function.
 func heatOf(v *cause.View, s cause.Site) heat {
 	if s.Lever.Of == iikanji.OfStatements && statementsSeen(v) {
 		return statementHeat(v, s)
+	}
+	if h, ok := programHeat(v, s); ok {
+		return h
 	}
 	if h, ok := profileHeat(v, s); ok {
 		return h

@@ -37,6 +37,7 @@ type Reading struct {
 // Spent is the CPU time of one group.
 type Spent struct {
 	User, System time.Duration
+	Children     time.Duration // of these, of processes that ended
 	RSS          iikanji.Bytes // sum of the peaks of the live processes
 }
 
@@ -134,6 +135,7 @@ func (r *Reading) readProcs(procs procfs.Procs, groups map[string][]int) {
 		s := r.Groups[name]
 		s.User += time.Duration(st.UTime+uint(max(st.CUTime, 0))) * tick
 		s.System += time.Duration(st.STime+uint(max(st.CSTime, 0))) * tick
+		s.Children += time.Duration(max(st.CUTime, 0)+max(st.CSTime, 0)) * tick
 		if status, err := p.NewStatus(); err == nil {
 			s.RSS += iikanji.Bytes(status.VmHWM)
 		}
@@ -168,6 +170,7 @@ func Between(from, to *Reading) (usage []iikanji.Usage, env iikanji.Environment)
 	for name, b := range to.Groups {
 		a := from.Groups[name]
 		u := iikanji.Usage{Who: name, User: max(b.User-a.User, 0), System: max(b.System-a.System, 0), PeakRS: b.RSS}
+		u.Children = min(max(b.Children-a.Children, 0), u.User+u.System)
 		u.Share = float64(u.User+u.System) / float64(wall)
 		known += u.User + u.System
 		usage = append(usage, u)

@@ -47,6 +47,9 @@ func TestBetweenSeesABusyChild(t *testing.T) {
 	got := map[string]time.Duration{}
 	for _, u := range usage {
 		got[u.Who] = u.User + u.System
+		if u.Children > got[u.Who] || (u.Children > 0) != (u.Who == "shell") && u.Who != "me" {
+			t.Errorf("%s: %v of %v of children", u.Who, u.Children, got[u.Who])
+		}
 		if u.Share < 0 || u.Share > 1.05 {
 			t.Errorf("%s: share %v", u.Who, u.Share)
 		}
