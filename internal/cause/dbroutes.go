@@ -47,10 +47,14 @@ type Sender struct {
 	n      int     // ticks
 	step   time.Duration
 	from   string // the statement whose route this is, "" for the digest itself
+	source bool   // by the source, no other route of the run sends it
 }
 
 // evidence formats a fit with its confidence.
 func (f Sender) evidence() iikanji.Evidence {
+	if f.source && f.from == "" {
+		return iikanji.Evidence{Source: "source", Text: fmt.Sprintf("%.1f executions for each %s: no handler of another route of the run sends it", f.Each, f.Route)}
+	}
 	text := fmt.Sprintf("%.1f ± %.1f executions for each %s, from %d intervals of %v", f.Each, 2*f.Err, f.Route, f.n, f.step)
 	if f.rival != "" {
 		text += fmt.Sprintf(" (without it, %s fits worse: F = %.0f)", f.rival, f.margin)
@@ -184,8 +188,11 @@ func (v *View) findRoutes() {
 	for _, i := range of {
 		digests = append(digests, counted{key: v.Digests[i].Query.Digest, counts: c.counts(v.Digests[i].Row, c.n)})
 	}
-	for k, senders := range sendersOf(c, routes, digests) {
+	all := sendersOf(c, routes, digests)
+	within := v.bySource(c, routes, digests, all)
+	for k, senders := range all {
 		d := &v.Digests[of[k]]
+		d.within = within[k]
 		if v.Threaded() && float64(v.Repeat(*d).Count) < seriesSome*d.Totals.Count {
 			senders = slices.DeleteFunc(senders, func(f Sender) bool { return f.Each >= fitLoop }) // a loop would be in series
 		}

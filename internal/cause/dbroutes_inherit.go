@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 )
@@ -34,9 +35,10 @@ func (v *View) inheritRoutes() {
 }
 
 // takeRoute gives a digest the route of another one, and reports whether that is
-// news. The digest keeps a route that has the better evidence.
+// news. The digest keeps a route that has the better evidence, and takes none that the source
+// does not allow.
 func (d *Digest) takeRoute(from Digest) bool {
-	if from.Route == nil || d.Route != nil && (d.Route.Route == from.Route.Route || d.Route.margin >= from.Route.margin) {
+	if from.Route == nil || len(d.within) > 0 && !slices.Contains(d.within, from.Route.Route) || d.Route != nil && (d.Route.Route == from.Route.Route || d.Route.margin >= from.Route.margin) {
 		return false
 	}
 	f := *from.Route

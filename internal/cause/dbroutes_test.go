@@ -1,12 +1,16 @@
 package cause
 
 import (
+	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/cause/database/index"
+	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
 // rates returns uneven load: about mean requests per second, for n + 1 seconds.
@@ -92,6 +96,79 @@ func TestBestRouteSaysNothing(t *testing.T) {
 	if f := bestRoute([]float64{3, 27, 9, 21, 6, 24, 3, 27}, []counted{{key: "a", counts: uneven}, {key: "b", counts: steady}}); f == nil || f.Route != "a" || math.Abs(f.Each-3) > 1e-9 {
 		t.Errorf("three in each: %+v", f)
 	}
+}
+
+// TestRoutesBySource: readers that follow each news item at once send a statement once each. By time
+// it may be the item's, fifty times; the source says that it is not.
+func TestRoutesBySource(t *testing.T) {
+	const n = 40
+	r := rand.New(rand.NewPCG(5, 6))
+	var post, read, hand, other, count, list [n + 1]float64
+	for i := range n + 1 {
+		post[i] = float64(r.IntN(4))
+		read[i], hand[i], other[i] = 50*post[i], float64(r.IntN(30)), float64(10+r.IntN(20))
+		count[i], list[i] = read[i]+hand[i], other[i]
+	}
+	routes := []counted{{key: "POST /news", counts: post[:]}, {key: "GET /news/:id", counts: read[:]}, {key: "POST /files", counts: hand[:]}, {key: "GET /list", counts: other[:]}}
+	digests := []counted{{key: "count", counts: count[:n]}, {key: "list", counts: list[:n]}, {key: "posted", counts: post[:n]}}
+	v := &View{}
+	for route, function := range map[string]string{"POST /news": "store", "GET /news/:id": "show", "POST /files": "keep", "GET /list": "list"} {
+		v.Input.Facts = append(v.Input.Facts, asFact(t, string(fact.TopicHandler), route, fact.Handler{Func: function, Reaches: []string{function}}))
+	}
+	sends := func(digest string, functions ...string) {
+		for _, f := range functions {
+			v.Input.Facts = append(v.Input.Facts, asFact(t, string(fact.TopicSends), f, fact.SentStatement{Func: f, Digest: digest}))
+		}
+	}
+	c := clock{n: n, step: time.Second}
+	found := func() [][]Sender {
+		out := sendersOf(c, routes, digests)
+		v.bySource(c, routes, digests, out)
+		return out
+	}
+	before := sendersOf(c, routes, digests)
+	if got := found(); !reflect.DeepEqual(got, before) { // nothing is known of the source
+		t.Errorf("%+v, want %+v", got, before)
+	}
+	sends("count", "show", "keep")
+	sends("posted", "store")
+	sends("list", "list", "background") // also of no handler: the time decides
+	got := found()
+	for _, s := range got[0] {
+		if s.Route == "POST /news" || s.Route == "GET /list" || math.Abs(s.Each-1) > 0.2 {
+			t.Errorf("count: %+v", s)
+		}
+	}
+	if len(got[0]) == 0 {
+		t.Errorf("nothing sends count; by time: %+v", before[0])
+	}
+	if !reflect.DeepEqual(got[1], before[1]) {
+		t.Errorf("list: %+v, want %+v", got[1], before[1])
+	}
+	row := iikanji.Row{Query: &iikanji.SQLRow{Fingerprint: "insert into news"}}
+	from := Digest{Row: row, Route: &Sender{Route: "POST /news", Each: 1, margin: 9}, Totals: index.Query{Count: 40}}
+	for route, takes := range map[string]bool{"": true, "POST /news": true, "GET /news/:id": false} {
+		d := Digest{Row: row, Totals: index.Query{Count: 40}}
+		if route != "" {
+			d.within = []string{route}
+		}
+		if d.takeRoute(from) != takes {
+			t.Errorf("sent by %q: takes POST /news: %v", route, !takes)
+		}
+	}
+	if len(got[2]) != 1 || got[2][0].Route != "POST /news" || math.Abs(got[2][0].Each-1) > 0.1 {
+		t.Errorf("posted: %+v", got[2])
+	}
+}
+
+// asFact is a fact about the source of the app.
+func asFact(t *testing.T, topic, key string, value any) iikanji.Fact {
+	t.Helper()
+	b, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return iikanji.Fact{Target: "app", Topic: topic, Key: key, Value: string(b)}
 }
 
 // TestPage checks that a route whose answers have one size counts as a constant page.

@@ -89,6 +89,7 @@ type Digest struct {
 
 	Senders []Sender // the certain routes that send it
 	Route   *Sender  // the one that sends nearly all of them, nil when unknown
+	within  []string // the routes whose handlers can send it, by the source; none for all, or unknown
 	Saved   float64  // upper bound of its seconds that an index of DB101 saves
 }
 
