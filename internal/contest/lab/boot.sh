@@ -55,9 +55,10 @@ while [ $n -gt 0 ]; do
 	n=$((n - 1))
 done
 mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-for d in /tmp /var/tmp; do # hides $dir where that is below
-	mount -t tmpfs -o mode=1777 tmpfs "$d"
-done
+mkdir -p "$dir/upper/var/tmp"
+chmod 1777 "$dir/upper/var/tmp"
+mount --bind "$dir/upper/var/tmp" /var/tmp # hides $dir where that is below /var/tmp
+mount -t tmpfs -o mode=1777 tmpfs /tmp # hides $dir where that is below /tmp
 unset LAB_GROUPS LAB_LIMITS LAB_CORES LAB_ADDRESS LAB_MAC
 export container=iikanji-lab PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec /lib/systemd/systemd --system --show-status=0 --log-target=null
