@@ -106,6 +106,9 @@ func TestHostsLadders(t *testing.T) {
 // TestMachinesThatEnd: after a command on machines of its own, what is printed names a command that
 // makes new ones, and none that needs those that are gone.
 func TestMachinesThatEnd(t *testing.T) {
+	if one := (hostsFlags{Hosts: 1, Of: 3}).made("tune", "isuumo"); one.again != "iikanji tune isuumo --hosts 1 --of 3" {
+		t.Errorf("%+v", one)
+	}
 	made := hostsFlags{Hosts: 3, Sizes: []int{1, 1, 2}}.made("tune", "isucondition")
 	if made.Hosts != 0 || made.again != "iikanji tune isucondition --hosts 3 --sizes 1,1,2" {
 		t.Errorf("%+v", made)

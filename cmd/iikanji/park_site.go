@@ -24,6 +24,7 @@ import (
 type hostsFlags struct {
 	Hosts int   `help:"Put the arena onto this many machines of its own for this command, as iikanji up --hosts does; needs root." placeholder:"N"`
 	Sizes []int `help:"With --hosts: how large each machine is, relative to the others, as in 1,1,2." placeholder:"N"`
+	Of    int   `help:"With --hosts: size the machines as if there were this many, to compare --hosts 1 --of 3 with --hosts 3." placeholder:"N"`
 
 	again string `kong:"-"` // the command line that made the machines of this folder; "" where they stay
 }
@@ -38,6 +39,9 @@ func (f hostsFlags) made(command, arena string) hostsFlags {
 			text += ","
 		}
 		text += strconv.Itoa(n)
+	}
+	if f.Of > 0 {
+		text += fmt.Sprintf(" --of %d", f.Of)
 	}
 	return hostsFlags{again: text}
 }
@@ -54,10 +58,13 @@ func (f hostsFlags) onPark(ctx context.Context, e *env, name, dir string, do fun
 	if err != nil {
 		return err
 	}
+	if f.Of != 0 && (f.Of < f.Hosts || f.Of > mostHosts || len(f.Sizes) > 0) {
+		return usageError("--of %d: want %d to %d, and no --sizes", f.Of, f.Hosts, mostHosts)
+	}
 	progress := report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)
 	defer progress.Done()
 	say := func(line string) { progress.Say("%s", line) }
-	p, err := bootPark(ctx, a, practice.Options{Hosts: f.Hosts, Sizes: f.Sizes, Progress: say}, "")
+	p, err := bootPark(ctx, a, practice.Options{Hosts: f.Hosts, Sizes: f.Sizes, Of: f.Of, Progress: say}, "")
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,9 @@ type Options struct {
 	Keys string
 	// Sizes are how large the machines are, relative to each other; nil: all the same.
 	Sizes []int
+	// Of is for how many machines of size 1 the cores are divided; 0: for those that there are.
+	// One machine of three is as large as each of three machines.
+	Of int
 	// Traps are the names of what is planted on the machines once they answer.
 	Traps    []string
 	Progress func(line string)
@@ -139,7 +142,7 @@ func limits(n int, o Options, cores int) lab.Limits {
 			all += s
 		}
 	}
-	return lab.Limits{CPU: spare * float64(cores-1) * float64(size) / float64(max(all, 1)), Cores: fmt.Sprintf("1-%d", cores-1)}
+	return lab.Limits{CPU: spare * float64(cores-1) * float64(size) / float64(max(all, o.Of, 1)), Cores: fmt.Sprintf("1-%d", cores-1)}
 }
 
 // start prepares a machine, boots it, and makes its database.
