@@ -276,6 +276,18 @@ func (r *Run) CapacityOf(host string) float64 {
 	return cores
 }
 
+// leastStopped is the share of the time of its cores for which a quota must have stopped the
+// services of a machine before it counts as used up. One that a site just fits into stops it for a
+// few percent.
+const leastStopped = 0.1
+
+// UsedUp reports whether the CPU quota that all services of a machine share was used up, although
+// they had less: programs beside them are in it, too, and loads have bursts and pauses.
+func (r *Run) UsedUp(host string) bool {
+	h, ok := r.Host(host)
+	return ok && h.Environment != nil && h.Environment.Shared > 0 && h.Environment.Throttled >= leastStopped
+}
+
 // Host is the other machine of a name in the run.
 func (r *Run) Host(name string) (RunHost, bool) {
 	for _, h := range r.Hosts {

@@ -35,6 +35,7 @@ func (b Binding) String() string {
 // statements that was spent waiting for locks.
 const (
 	full        = 0.85
+	mostlyUsed  = 0.5 // of a quota that was used up: less is the work of other programs
 	diskBound   = 0.5
 	lockBound   = 0.3
 	leastLocked = 0.5 // mean number of statements waiting for a lock
@@ -136,6 +137,9 @@ func cpuOf(run *iikanji.Run, host string, m *iikanji.MachineRow) (b Binding, sha
 		used = max(used, m.ServicesHalf)
 	} else if m != nil {
 		used = max(used, m.BusyHalf)
+	}
+	if run.UsedUp(host) && used >= mostlyUsed*cores {
+		used = max(used, cores)
 	}
 	if most.Who == "" || used < full*cores {
 		return Binding{}, 0, false

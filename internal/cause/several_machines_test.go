@@ -92,6 +92,15 @@ func TestSeveralMachines(t *testing.T) {
 		{"one full by its quota", (*park).quotas, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
 		{"one full for half of the time", (*park).prepared, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
 		{"one full by its quota for half of the time", func(p *park) { p.quotas(); p.prepared() }, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one stopped by its quota", func(p *park) { p.stopped("web", 0.3) }, "TOP101 mariadb topology mariadb move mariadb with its data to db"},
+		{"one stopped a little", func(p *park) { p.stopped("web", 0.05) }, "-TOP101"},
+		{"one stopped, and it is others", func(p *park) {
+			p.stopped("web", 0.3)
+			for _, who := range []string{"nginx", "app", "mariadb"} {
+				p.use("web", who, 0.02)
+			}
+		}, "-TOP101"},
+		{"the other one stopped", func(p *park) { p.quotas(); p.host("db").Environment.Throttled = 0.3 }, "-TOP101"},
 		{"the other one full for half of the time", func(p *park) { p.sampled("db", 1.8) }, "-TOP101"},
 		{"both full", func(p *park) { p.use("db", "other", 0.8) }, "-TOP101"},
 		{"nothing is full", func(p *park) { p.use("web", "mariadb", 0.1) }, "-TOP101"},
@@ -198,6 +207,18 @@ func (p *park) prepared() {
 		cores = 0.46
 	}
 	p.sampled("web", cores)
+}
+
+// stopped has quotas, of which the services of a machine get 80 %, and by which it is stopped for a
+// share of the time.
+func (p *park) stopped(host string, share float64) {
+	p.quotas()
+	for _, u := range slices.Clone(p.Run.Usage) {
+		if u.Host == host && u.Who != "other" {
+			p.use(u.Host, u.Who, u.Share*0.85)
+		}
+	}
+	p.host(host).Environment.Throttled = share
 }
 
 // sampled has a machine use so many cores in the busier half of the run.

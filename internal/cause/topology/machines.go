@@ -56,6 +56,9 @@ func machines(v *cause.View) []machine {
 		if m.peak = m.used; m.cores > 0 {
 			m.peak = max(m.peak, busyHalf(v, name, part > 1)/m.cores)
 		}
+		if run.UsedUp(name) {
+			m.peak = max(m.peak, 1)
+		}
 		if len(m.of) > 0 && m.cores > 0 {
 			out = append(out, m)
 		}

@@ -98,6 +98,9 @@ func (o *Observed) host(name string) (h Host, l Load) {
 		h.Cores += max(0, cores-others) / float64(len(o.Runs))
 		l.CPU += (used + others) / cores / float64(len(o.Runs))
 	}
+	if o.Runs[len(o.Runs)-1].UsedUp(name) {
+		l.CPU = max(l.CPU, 1)
+	}
 	if m := o.machine(name); m != nil {
 		if cores, whole := o.capacity(name); cores > 0 && cores < whole {
 			l.CPU = max(l.CPU, m.ServicesHalf/cores)

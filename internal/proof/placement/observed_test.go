@@ -133,6 +133,16 @@ func TestOfQuota(t *testing.T) {
 	if moves := s.Moves(1, 3); len(moves) != 1 || moves[0].Ratio < 1.5 {
 		t.Errorf("%+v", moves)
 	}
+	for i := range o.Runs[0].Usage {
+		o.Runs[0].Usage[i].Share *= 0.8
+	}
+	if s, ok = Of(o); !ok || len(s.Moves(1, 3)) > 0 {
+		t.Error("a host is full of 77 %")
+	}
+	o.Runs[0].Hosts[0].Environment.Throttled = 0.3
+	if s, ok = Of(o); !ok || len(s.Moves(1, 3)) != 1 {
+		t.Error("a host that its quota stopped is not full")
+	}
 }
 
 // TestOfPreparation: a host that is full in the busier half of a run only is full.
