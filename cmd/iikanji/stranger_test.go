@@ -166,7 +166,7 @@ func (s *stranger) await(out *lockedOutput, want string) {
 // button makes the runs, a trainer has planted a trap, the database moves to the second
 // machine, and all of them reboot in every order, the one with iikanji last.
 func TestStrangersDay(t *testing.T) {
-	tier.Slow(t)
+	tier.Long(t, "a day on three machines that reboot several times takes minutes")
 	s := startMachines(t)
 	s.typed("iikanji init local ssh://isucon@isu2 ssh://isucon@isu3 --policy contest --accept-new", "wrote iikanji.toml: 3 machines")
 	// What only the team knows; the app is not built, since a machine has a part of one core.
