@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,39 +43,69 @@ func (c *deployCmd) files(ctx context.Context, e *env, t *namedTarget, s *livesi
 	if ledger == "" {
 		ledger = filepath.Join(work.Folder(dir, h.Dir()), "ledger")
 	}
-	changed, err := deploy.EtcFiles(ctx, host.Local{}, host.Local{}, ledger, localHost)
-	if err != nil {
-		return nil, err
-	}
-	plans, err := etcChanges(s.Site(), t.file, changed)
+	plans, err := etcPlans(ctx, s, ledger)
 	if err != nil {
 		return nil, err
 	}
 	return applyAll(ctx, h, x, plans, "deployed from the ledger by "+who)
 }
 
-// etcChanges are the changes that write files of the ledger, one for each service that
-// reads some of them.
-func etcChanges(site *change.Site, f *target.File, files []deploy.EtcFile) ([]*iikanji.Change, error) {
+// etcPlans are the changes of all machines of a site that the ledger has.
+func etcPlans(ctx context.Context, s *livesite.Subject, ledger string) (plans []*iikanji.Change, err error) {
+	names := []string{""}
+	for i := range s.File().Hosts {
+		if h := &s.File().Hosts[i]; !h.Here() {
+			names = append(names, h.Name)
+		}
+	}
+	for _, on := range names {
+		folder := cmp.Or(on, localHost)
+		if _, err := os.Stat(filepath.Join(ledger, "hosts", folder)); on != "" && errors.Is(err, fs.ErrNotExist) {
+			continue // no run had this machine
+		}
+		h, err := s.Site().On(on)
+		if err != nil {
+			return nil, err
+		}
+		changed, err := deploy.EtcFiles(ctx, host.Local{}, h, ledger, folder)
+		if err != nil {
+			return nil, fmt.Errorf("comparing files of %s: %w", folder, err)
+		}
+		of, err := etcChanges(s.Site(), s.File(), on, changed)
+		if err != nil {
+			return nil, err
+		}
+		plans = append(plans, of...)
+	}
+	return plans, nil
+}
+
+// etcChanges are the changes that write files of the ledger onto a machine, one for each
+// service that reads some of them.
+func etcChanges(site *change.Site, f *target.File, on string, files []deploy.EtcFile) ([]*iikanji.Change, error) {
+	h, err := site.On(on)
+	if err != nil {
+		return nil, err
+	}
 	edits := map[string][]change.Edit{}
 	var order []string
 	for _, file := range files {
 		path := file.Path
-		if real, err := (host.Local{}).RealPath(path); err == nil {
+		if real, err := h.RealPath(path); err == nil {
 			path = real // a link is written at its end
 		}
-		if err := site.MayWrite("", path); err != nil {
+		if err := site.MayWrite(on, path); err != nil {
 			return nil, fmt.Errorf("%w: add its folder to folders below [policy]", err)
 		}
-		name := readerOf(f, file.Path)
+		name := readerOf(f, on, file.Path)
 		if !slices.Contains(order, name) {
 			order = append(order, name)
 		}
-		edits[name] = append(edits[name], change.Edit{Path: path, Old: file.Old, New: file.New})
+		edits[name] = append(edits[name], change.Edit{Path: path, Old: file.Old, New: file.New, Host: on})
 	}
 	var out []*iikanji.Change
 	for _, name := range order {
-		c := &iikanji.Change{Kind: deployKind, Target: name, Says: fmt.Sprintf("write %s of the ledger", report.Number(len(edits[name]), "file")), Risk: iikanji.RiskReload}
+		c := &iikanji.Change{Kind: deployKind, Target: name, Says: fmt.Sprintf("write %s of the ledger%s", report.Number(len(edits[name]), "file"), onHost(on)), Risk: iikanji.RiskReload}
 		verb := iikanji.VerbUnknown
 		if svc, ok := site.Services[name]; ok && svc.Running != nil {
 			if verb = iikanji.Restart; svc.Reloads {
@@ -85,12 +118,23 @@ func etcChanges(site *change.Site, f *target.File, files []deploy.EtcFile) ([]*i
 	return out, nil
 }
 
-// readerOf is the service that reads a configuration file: that whose folder is the
-// nearest above it; "" for none.
-func readerOf(f *target.File, path string) (name string) {
+// onHost names another machine.
+func onHost(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " on " + name
+}
+
+// readerOf is the service that reads a configuration file of a machine: that whose folder is
+// the nearest above it; "" for none.
+func readerOf(f *target.File, on, path string) (name string) {
 	longest := 0
 	for i := range f.Services {
 		s := &f.Services[i]
+		if s.Host != on {
+			continue
+		}
 		for _, own := range []string{s.Config, s.DropIn} {
 			dir := strings.TrimSuffix(filepath.Dir(own), "/") + "/"
 			if own != "" && dir != "/etc/" && (path == own || strings.HasPrefix(path, dir)) && len(dir) > longest {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -110,6 +112,40 @@ func (s *farSite) serves(m *lab.Machine, version, source string) {
 	}
 }
 
+// etc deploys an edit of the ledger onto the web server's machine, and refuses one of a file
+// that was edited there.
+func (s *farSite) etc(run func(status int, args ...string) string) {
+	s.t.Helper()
+	const file = "/etc/nginx/nginx.conf"
+	ledger := s.t.TempDir()
+	path := filepath.Join(ledger, "hosts", "web", file)
+	before := inside(s.t, s.web, 0, "cat "+file)
+	put := func(text string) {
+		s.t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	put(before)
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@example.com", "commit", "-qm", "run 1: 10"}} {
+		if out, err := exec.CommandContext(s.t.Context(), "git", append([]string{"-C", ledger}, args...)...).CombinedOutput(); err != nil {
+			s.t.Fatalf("git %q: %v\n%s", args, err, out)
+		}
+	}
+	put("worker_rlimit_nofile 4096;\n" + before)
+	if text := run(0, "deploy", "--etc", "--ledger", ledger); !strings.Contains(text, "write 1 file of the ledger on web") {
+		s.t.Errorf("--etc: %s", text)
+	}
+	if got := inside(s.t, s.web, 0, "cat "+file+"; "+untilUp); !strings.HasPrefix(got, "worker_rlimit_nofile 4096;\n"+before) {
+		s.t.Errorf("after --etc the file is\n%s", got)
+	}
+	inside(s.t, s.web, 0, "echo '# by hand' >>"+file)
+	put("worker_rlimit_nofile 8192;\n" + before)
+	if text := run(1, "deploy", "--etc", "--ledger", ledger); !strings.Contains(text, "edited on the host since") {
+		s.t.Errorf("--etc over an edit of the host: %s", text)
+	}
+}
+
 // TestDeployHosts: an app of two other machines is deployed on one after the other, as its
 // source lies on each. The first version that does not serve ends that, and its machine has the
 // former one again. Nothing is deployed while one of the machines is down.
@@ -175,6 +211,8 @@ func TestDeployHosts(t *testing.T) {
 	run(0, "deploy", "app", "--from", here)
 	s.serves(s.app, "v5", "v5")
 	s.serves(s.db, "v5", "v5")
+
+	s.etc(run)
 
 	s.edit(s.app, "v6", "")
 	if err := s.db.Close(); err != nil {

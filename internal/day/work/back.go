@@ -15,6 +15,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change/ddl"
 	"github.com/iikanji/iikanji/internal/day/work/difference"
 	"github.com/iikanji/iikanji/internal/day/work/state"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // Kind is the kind of a change that leads to a former state. Nothing plans it from a
@@ -122,6 +123,10 @@ func (p *plan) edit(ctx context.Context, e difference.Edit) error {
 		p.stay(e, "it is another machine, or another kernel or size of it", true)
 		return nil
 	case difference.Program:
+		if on, err := p.d.Site.On(e.Host); err == nil && host.WorkerOf(on) != nil {
+			p.stay(e, "on another machine no restart builds it from its source: iikanji deploy "+e.Service, true)
+			return nil
+		}
 		p.stay(e, "the program is built from its source at the restart", false)
 		return nil
 	case difference.Environment, difference.Unit:
