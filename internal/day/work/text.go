@@ -184,27 +184,44 @@ func number(v float64) string {
 
 // Limit is where the CPU time of the load went.
 func Limit(run *iikanji.Run) string {
-	var sum float64
-	type part struct {
-		who   string
-		share float64
-	}
-	var parts []part
+	shares, names := map[string]float64{}, []string(nil)
 	for _, u := range run.Usage {
-		sum += u.Share
-		if u.Share >= 0.005 {
-			parts = append(parts, part{u.Who, u.Share})
+		if _, known := shares[u.Host]; !known {
+			names = append(names, u.Host)
 		}
+		shares[u.Host] += u.Share
 	}
-	if len(parts) == 0 {
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(shares[b], shares[a]) })
+	var words []string
+	for i, name := range names {
+		parts := usedBy(run, name)
+		if len(parts) == 0 {
+			continue
+		}
+		said := "CPU"
+		if len(names) > 1 {
+			said = cmp.Or(name, "local")
+		}
+		text := fmt.Sprintf("%s %.0f %%", said, 100*min(shares[name], 1))
+		if i == 0 {
+			text += " (" + strings.Join(parts, ", ") + ")"
+		}
+		words = append(words, text)
+	}
+	if len(words) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.share, a.share) })
-	var words []string
-	for _, p := range parts {
-		words = append(words, fmt.Sprintf("%s %.0f", p.who, 100*p.share))
+	return "limit: " + strings.Join(words, "; ")
+}
+
+// usedBy are the shares of a machine's cores, the largest first.
+func usedBy(run *iikanji.Run, on string) (words []string) {
+	parts := slices.DeleteFunc(slices.Clone(run.Usage), func(u iikanji.Usage) bool { return u.Host != on || u.Share < 0.005 })
+	slices.SortStableFunc(parts, func(a, b iikanji.Usage) int { return cmp.Compare(b.Share, a.Share) })
+	for _, u := range parts {
+		words = append(words, fmt.Sprintf("%s %.0f", u.Who, 100*u.Share))
 	}
-	return fmt.Sprintf("limit: CPU %.0f %% (%s)", 100*min(sum, 1), strings.Join(words, ", "))
+	return words
 }
 
 // Subject is the first line of the commit of a run.
