@@ -170,7 +170,7 @@ func (m *Machine) system(units []string) error {
 		return err
 	}
 	id := fmt.Sprintf("%032x\n", time.Now().UnixNano())
-	return errors.Join(m.Write("/etc/fstab", "", 0o644), m.Write("/etc/hostname", m.Name+"\n", 0o644), m.Write("/etc/hosts", "127.0.0.1 localhost\n127.0.1.1 "+m.Name+"\n", 0o644), m.Write("/etc/machine-id", id, 0o444))
+	return errors.Join(m.Write("/etc/fstab", "tmpfs /var/tmp tmpfs mode=1777 0 0\n", 0o644), m.Write("/etc/hostname", m.Name+"\n", 0o644), m.Write("/etc/hosts", "127.0.0.1 localhost\n127.0.1.1 "+m.Name+"\n", 0o644), m.Write("/etc/machine-id", id, 0o444))
 }
 
 // noSysctl hides the files of the kernel's variables: most variables are this machine's, and
