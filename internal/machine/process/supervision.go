@@ -98,6 +98,7 @@ func Launch(ctx context.Context, o Options) (*Supervisor, error) {
 	if err := c.cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the supervisor: %w", err), conn.Close())
 	}
+	_ = theirs.Close() // while this process has it open, the end of the supervisor does not end the socket
 	return c, c.hello(ctx, o.Log)
 }
 

@@ -1,6 +1,8 @@
 package process
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -175,6 +177,31 @@ func TestEndKillsDescendants(t *testing.T) {
 	for _, p := range family {
 		if p.ID().Alive() {
 			t.Errorf("%d (%s) still runs", p.PID, p.Command())
+		}
+	}
+}
+
+// TestLaunchInterrupted: a command that is interrupted while its supervisor starts ends.
+func TestLaunchInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	files := [3]*os.File{os.Stdin, os.Stdout, os.Stderr}
+	for range 5 { // a supervisor may be faster than the interruption is seen
+		ended := make(chan error, 1)
+		go func() {
+			c, err := Launch(ctx, Options{Dir: "/", Outlives: true, Files: files})
+			if err == nil {
+				c.release()
+			}
+			ended <- err
+		}()
+		select {
+		case err := <-ended:
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("%v", err)
+			}
+		case <-time.After(2 * time.Minute):
+			t.Fatal("it waits for a supervisor that has ended")
 		}
 	}
 }
