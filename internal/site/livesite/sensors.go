@@ -117,7 +117,7 @@ func (s *Subject) timedLog(ctx context.Context, r *running) (*Sensor, error) {
 		return s.CheckConfig(ctx, r.Name, path)
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, r.host.Remove(log)) // the test of a configuration makes its logs
 	}
 	c := &iikanji.Change{Kind: SensorKind, Target: r.Name, Says: "write a timed access log beside the site's own, for the observation", Risk: iikanji.RiskReload}
 	change.FromEdits(c, iikanji.Reload, change.OnHost(r.Host, edits...)...)
@@ -269,7 +269,7 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 		}
 		if failed != nil {
 			_, undo := RevertSensors(context.WithoutCancel(ctx), s.history, x)
-			return nil, errors.Join(failed, undo)
+			return nil, errors.Join(failed, undo, RemoveSensorLog(x.Hands, one.Change)) // also of a change that Apply has undone
 		}
 		if one.Database {
 			s.options.Progress("every statement of later connections is logged to " + one.Log)

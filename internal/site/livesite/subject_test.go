@@ -418,6 +418,42 @@ func sensors(t *testing.T, site *targettest.Site, s *Subject) {
 	if !equal(before, tree(t, site.Dir, s.options.Dir)) || s.AccessLog() != filepath.Join(site.Dir, "log", "access.log") {
 		t.Error("the site is not as before")
 	}
+	interruptedSensors(t, s, log)
+	if !equal(before, tree(t, site.Dir, s.options.Dir)) {
+		t.Error("after interruptions the site is not as before")
+	}
+}
+
+// interruptedSensors interrupts the turning on of logs soon after the timed log exists: the file
+// goes with the rest.
+func interruptedSensors(t *testing.T, s *Subject, log string) {
+	for after := range 4 {
+		ctx, cancel := context.WithCancel(t.Context())
+		watched := make(chan struct{})
+		go func() {
+			defer close(watched)
+			for ctx.Err() == nil {
+				if _, err := os.Stat(log); err == nil {
+					time.Sleep(time.Duration(after*7) * time.Millisecond) // into another step
+					cancel()
+				}
+			}
+		}()
+		off, err := s.SensorsOn(ctx)
+		cancel()
+		<-watched
+		if err == nil {
+			err = off()
+		} else if errors.Is(err, context.Canceled) {
+			err = nil
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(log); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("interrupted after %d steps of 7 ms: the timed log is left: %v", after, err)
+		}
+	}
 }
 
 // configs expects the services' programs to find mistakes in their configuration.
