@@ -38,7 +38,7 @@ var goldenLevers = []struct {
 	{&slowEncoder, Facts{}, 11, 10, 13},
 	{&programPerRequest, Facts{}, 18, 10, 15},
 	{&readOnlyTransaction, Facts{}, 11, 7, 12},
-	{&workUnderLock, Facts{}, 11, 0, 13},
+	{&workUnderLock, Facts{}, 13, 2, 17},
 	{&droppedConnections, Facts{}, 13, 10, 13},
 	{&overread, Facts{}, 17, 17, 24},
 	{&throttlingConstant, Facts{}, 29, 29, 24},

@@ -10,12 +10,13 @@ import (
 
 var workUnderLock = Lever{Code: "APP211", Title: "work under a lock",
 	Line:    "a request waits outside of the process while it holds a lock",
-	Promise: NoPromise, Order: 12, Saved: Share{Lo: 0, Hi: 0.3}, Of: OfFunction,
+	Promise: TestedOnly, Order: 12, Saved: Share{Lo: 0, Hi: 0.3}, Of: OfFunction,
 	find: findWorkUnderLocks,
 }
 
 // findWorkUnderLocks finds work that waits while a lock is held that all requests share.
-// There is no rewrite: what the lock protects is not known.
+// There is no rewrite of a lock in memory: what it protects is not known. A file lock becomes a
+// shared one for requests that only read.
 func findWorkUnderLocks(r *reporter) error {
 	l := &lockSearch{r: r, x: indexOf(r.pass), sql: r.pass.ResultOf[sqlcall.Analyzer].(*sqlcall.Result)}
 	for fn, calls := range l.x.calls {
@@ -37,6 +38,8 @@ type lockSearch struct {
 	r   *reporter
 	x   *index
 	sql *sqlcall.Result
+	// asks: the section under examination sends a statement.
+	asks bool
 }
 
 // lock reports a lock whose section waits for something outside of the process.
@@ -160,8 +163,12 @@ func (l *lockSearch) fileLock(c *ast.CallExpr) {
 		exclusive = exclusive || ok && id.Name == "LOCK_EX"
 		return !exclusive
 	})
-	if exclusive {
-		l.r.report(place{node: c, what: "a file is locked for each request", how: "lock in the process, or share the lock among readers",
-			why: refusal{c, "another process may lock the file, too"}})
+	if !exclusive {
+		return
 	}
+	p := place{node: c, what: "a file is locked for each request", how: "share the lock among requests that only read"}
+	if fix, ok := l.share(c); ok {
+		p.fixes, p.proof, p.promise = fix1(fix), Tested, TestedOnly
+	}
+	l.r.report(p)
 }
