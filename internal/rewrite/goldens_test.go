@@ -37,7 +37,7 @@ var goldenLevers = []struct {
 	{&madeAnew, Facts{}, 19, 19, 16},
 	{&slowEncoder, Facts{}, 11, 10, 13},
 	{&programPerRequest, Facts{}, 18, 10, 15},
-	{&readOnlyTransaction, Facts{}, 11, 7, 12},
+	{&readOnlyTransaction, Facts{}, 12, 11, 14},
 	{&workUnderLock, Facts{}, 13, 2, 17},
 	{&droppedConnections, Facts{}, 13, 10, 13},
 	{&overread, Facts{}, 17, 17, 24},

@@ -79,7 +79,8 @@ func (l *perElement) mapped() {
 		}
 		if loop := loopAround(c, call); loop != nil {
 			if l.selects(call, loop) {
-				l.report(place{node: lastOf(call), statements: mapperTexts(x, call), what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name)}})
+				texts := mapperTexts(x, call)
+				l.report(place{node: lastOf(call), statements: texts, what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name, texts)}})
 			}
 			continue
 		}
@@ -104,12 +105,16 @@ func (l *perElement) mapped() {
 			continue
 		}
 		l.report(place{node: call, what: "each element of the loop calls " + fn.Name() + ", which sends a query of " + by.mapper, how: by.how, statements: by.texts,
-			why: refusal{call, byMapper(by.mapper)}})
+			why: refusal{call, byMapper(by.mapper, by.texts)}})
 	}
 }
 
-func byMapper(name string) string {
-	return "the texts of " + name + " are made when they are sent; the query cache of APP207 needs no text in the source"
+// byMapper is why a query of a mapper has no fix, and what covers it.
+func byMapper(name string, texts []string) string {
+	if len(texts) > 0 {
+		return name + " makes the text when it is sent; the query cache of APP207 knows it, and reads the rows of such a loop ahead"
+	}
+	return name + " makes the text when it is sent, and this one is not known from the source, so that the query cache of APP207 does not read its rows ahead"
 }
 
 // lastOf is what names the method of a call in a chain, so that a place is where a person

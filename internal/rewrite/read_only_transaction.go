@@ -44,7 +44,8 @@ type readOnlyTx struct {
 type txUse struct {
 	reads   []*sqlcall.Call
 	ends    []*ast.CallExpr // Commit and Rollback
-	passed  bool            // helpers read, too
+	passed  []*ast.Ident    // to helpers that read, too
+	owned   bool            // a helper takes a transaction and nothing else
 	repeats bool            // a read is in a loop
 }
 
@@ -68,13 +69,15 @@ func (o *readOnlyTx) begin(a *ast.AssignStmt) {
 	p := place{node: call, what: fmt.Sprintf("a transaction has %d statements that only read", len(use.reads)),
 		how: "send the statements without a transaction, if they need not see the same state", promise: Isolation}
 	for _, c := range use.reads {
-		p.statements = append(p.statements, c.SQL())
+		p.statements = append(p.statements, c.All()...)
 	}
-	if o.r.needs(len(use.reads) == 1 && !use.repeats, call, "several statements may need to see the same state") &&
-		o.r.needs(!use.passed, call, "the transaction is passed to a function") {
+	cursor := slices.IndexFunc(use.reads, func(c *sqlcall.Call) bool { return c.Op == sqlcall.Query })
+	if o.r.needs(cursor < 0 || len(use.reads) == 1, call, "rows are read one by one while other statements may be sent, which would take two connections") && o.r.needs(!use.owned, call, "the transaction is passed to a function that takes nothing else") {
 		if fix, ok := o.remove(a, call, tx, use); o.r.needs(ok, call, "its beginning, its end or the check of an error has a form that cannot be removed") {
-			p.what, p.how, p.promise = "a transaction has one statement, which only reads", "send the statement without a transaction", NoPromise
 			p.fixes = fix1(fix)
+			if len(use.reads) == 1 && !use.repeats && len(use.passed) == 0 {
+				p.what, p.how, p.promise = "a transaction has one statement, which only reads", "send the statement without a transaction", NoPromise
+			}
 		}
 	}
 	o.r.report(p)
@@ -101,8 +104,7 @@ func (o *readOnlyTx) begins(c *ast.CallExpr) bool {
 func (o *readOnlyTx) collect(tx *types.Var, use *txUse, depth int) bool {
 	for _, id := range o.x.uses[tx] {
 		if c := o.statement(id); c != nil {
-			tokens, ok := sqltext.Unknown.Tokens(c.SQL())
-			if !ok || len(tokens) == 0 || !tokens[0].Is("SELECT") || c.Text.Holes > 0 || sqltext.Locks(tokens) || c.Op == sqlcall.Exec || c.Op == sqlcall.Prepare || sqltext.Find(tokens, 0, "INTO") >= 0 {
+			if c.Op == sqlcall.Exec || c.Op == sqlcall.Prepare || len(c.All()) == 0 || slices.ContainsFunc(c.All(), readsElse) {
 				return false
 			}
 			use.reads = append(use.reads, c)
@@ -120,10 +122,16 @@ func (o *readOnlyTx) collect(tx *types.Var, use *txUse, depth int) bool {
 	return true
 }
 
+// readsElse reports whether a statement does something else than read rows.
+func readsElse(sql string) bool {
+	tokens, ok := sqltext.Unknown.Tokens(sql)
+	return !ok || len(tokens) == 0 || !tokens[0].Is("SELECT") || sqltext.Locks(tokens) || sqltext.Find(tokens, 0, "INTO") >= 0
+}
+
 // statement returns the call that sends a statement through the transaction.
 func (o *readOnlyTx) statement(id *ast.Ident) *sqlcall.Call {
 	for _, c := range o.sql.Calls {
-		if c.Handle.Expr == ast.Expr(id) && c.Text != nil {
+		if c.Handle.Expr == ast.Expr(id) {
 			return c
 		}
 	}
@@ -150,8 +158,11 @@ func (o *readOnlyTx) helper(id *ast.Ident, use *txUse, depth int) bool {
 	if at < 0 || fn == nil || o.x.decls[fn] == nil || at >= fn.Signature().Params().Len() || fn.Signature().Variadic() {
 		return false
 	}
-	use.passed = true
-	return o.collect(fn.Signature().Params().At(at), use, depth-1)
+	param := fn.Signature().Params().At(at)
+	_, isFace := param.Type().Underlying().(*types.Interface)
+	use.owned = use.owned || !isFace
+	use.passed = append(use.passed, id)
+	return o.collect(param, use, depth-1)
 }
 
 // remove makes the fix: no Begin, no Rollback, no Commit, and the pool as handle.
@@ -183,8 +194,63 @@ func (o *readOnlyTx) remove(a *ast.AssignStmt, begin *ast.CallExpr, tx *types.Va
 	for _, n := range gone {
 		rw.removeLines(n)
 	}
-	rw.replace(use.reads[0].Handle.Expr, o.x.text(pool.X))
-	return rw.fix("remove the transaction")
+	if !o.throughPool(rw, pool.X, tx, use) {
+		return fix, false
+	}
+	if fix, ok = rw.fix("remove the transaction"); !ok || len(use.reads)+len(use.passed) == 1 {
+		return fix, ok
+	}
+	return o.asOne(fix)
+}
+
+// asOne makes one edit of all: a fix of another lever in between, whose text may name the
+// transaction, then overlaps and waits for this one.
+func (o *readOnlyTx) asOne(fix analysis.SuggestedFix) (analysis.SuggestedFix, bool) {
+	from, to := fix.TextEdits[0].Pos, fix.TextEdits[0].End
+	for _, e := range fix.TextEdits {
+		to = max(to, e.End)
+	}
+	source := newSource(o.x.pass, from)
+	if source == nil {
+		return fix, false
+	}
+	text, at := "", from
+	for _, e := range fix.TextEdits {
+		if e.Pos < at {
+			return fix, false
+		}
+		text += source.text(at, e.Pos) + string(e.NewText)
+		at = e.End
+	}
+	fix.TextEdits = []analysis.TextEdit{edit(from, to, text+source.text(at, to))}
+	return fix, true
+}
+
+// throughPool sends the statements through the pool. ok is false where the pool's name means
+// something else there, or where a helper does not take it.
+func (o *readOnlyTx) throughPool(rw *rewrite, pool ast.Expr, tx *types.Var, use txUse) bool {
+	root := o.x.pass.TypesInfo.ObjectOf(rootIdent(pool))
+	replace := func(id *ast.Ident) bool {
+		if o.x.variable(id) != tx {
+			return true // of a helper
+		}
+		_, there := o.x.pass.Pkg.Scope().Innermost(id.Pos()).LookupParent(rootIdent(pool).Name, id.Pos())
+		rw.replace(id, o.x.text(pool))
+		return there == root
+	}
+	for _, c := range use.reads {
+		if id, ok := c.Handle.Expr.(*ast.Ident); !ok || !replace(id) {
+			return false
+		}
+	}
+	for _, id := range use.passed {
+		call := o.x.parent[id].(*ast.CallExpr)
+		face, ok := o.x.callee(call).Signature().Params().At(slices.Index(call.Args, ast.Expr(id))).Type().Underlying().(*types.Interface)
+		if !ok || !types.Implements(o.x.typeOf(pool), face) || !replace(id) {
+			return false
+		}
+	}
+	return true
 }
 
 // plainPath reports whether an expression is a name or a path of fields.

@@ -240,9 +240,9 @@ func (b *board) count(w http.ResponseWriter, r *http.Request) {
 	answer(w, n)
 }
 
-// bounds answers two numbers of one state.
+// bounds answers two numbers, of one state where isolation is promised.
 //
-// Lookalike: APP210
+// Fires: APP210
 func (b *board) bounds(w http.ResponseWriter, r *http.Request) {
 	tx, err := b.db.Begin()
 	if err != nil {

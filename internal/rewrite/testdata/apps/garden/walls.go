@@ -99,7 +99,7 @@ func weight(p *Plant) int { return len(p.Name) + int(p.BedID) }
 // texts has a helper whose interface has a method for one row, one that gets an address, and
 // a key that may be NULL.
 //
-// Fires: APP205
+// Fires: APP205 APP210
 func (s *site) texts(w http.ResponseWriter, r *http.Request) {
 	plants, err := s.plants(r)
 	if err != nil {
