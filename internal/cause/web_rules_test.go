@@ -280,6 +280,8 @@ func TestWebRules(t *testing.T) {
 		{"same for everyone", page(quick, all), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
 		{"others come while it is computed", page(trend, all), "WEB107 WEB105", "act=cache path=/api/trend valid=2s stale=updating cookies=ignore"},
 		{"the policy allows no older ones", young(page(trend, all), time.Second), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
+		{"the policy allows none that are renewed", young(page(trend, all), 3*time.Second), "WEB107 WEB105", "act=cache path=/api/trend valid=1s cookies=ignore"},
+		{"the policy allows those", young(page(trend, all), 5*time.Second), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"others come under load", slow(page(quick, all), 70*time.Millisecond), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"others come, by the load generator", stepped(page(quick, all), iikanji.StepStat{Step: "GET /api/trend", Count: 1000, Mean: 70 * time.Millisecond}), "WEB107 WEB105", "valid=2s stale=updating"},
 		{"it sets a cookie", page(change(trend, func(a *fact.Answer) { a.Cookie, a.Encoding = true, "gzip" }), all), "", ""},
