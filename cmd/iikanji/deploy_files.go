@@ -52,7 +52,7 @@ func (c *deployCmd) files(ctx context.Context, e *env, t *namedTarget, s *livesi
 
 // etcPlans are the changes of all machines of a site that the ledger has.
 func etcPlans(ctx context.Context, s *livesite.Subject, ledger string) (plans []*iikanji.Change, err error) {
-	names := []string{""}
+	names, none := []string{""}, true
 	for i := range s.File().Hosts {
 		if h := &s.File().Hosts[i]; !h.Here() {
 			names = append(names, h.Name)
@@ -60,9 +60,10 @@ func etcPlans(ctx context.Context, s *livesite.Subject, ledger string) (plans []
 	}
 	for _, on := range names {
 		folder := cmp.Or(on, localHost)
-		if _, err := os.Stat(filepath.Join(ledger, "hosts", folder)); on != "" && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(ledger, "hosts", folder, "etc")); errors.Is(err, fs.ErrNotExist) {
 			continue // no run had this machine
 		}
+		none = false
 		h, err := s.Site().On(on)
 		if err != nil {
 			return nil, err
@@ -76,6 +77,9 @@ func etcPlans(ctx context.Context, s *livesite.Subject, ledger string) (plans []
 			return nil, err
 		}
 		plans = append(plans, of...)
+	}
+	if none {
+		return nil, hinted(fmt.Errorf("%s has no files of a machine of the site", ledger), "iikanji bench . writes them there")
 	}
 	return plans, nil
 }
