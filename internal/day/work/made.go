@@ -55,7 +55,30 @@ func left(c *iikanji.Change) map[string]iikanji.Fingerprint {
 			all[op.Location()] = op.Expect
 		}
 	}
+	done := c.Do
+	if c.Stage == iikanji.Reverted {
+		done = c.Undo
+	}
+	for _, op := range done {
+		if op.Verb == iikanji.Unit {
+			unitLinks(op, all)
+		}
+	}
 	return all
+}
+
+// unitLinks adds the links by which a boot starts a unit, as an op on it leaves them.
+func unitLinks(op iikanji.Op, all map[string]iikanji.Fingerprint) {
+	order, err := change.ParseUnitOrder(op.Body)
+	if err != nil || order.Want.Enabled == order.Was.Enabled {
+		return // it does not touch them
+	}
+	for _, l := range order.Links {
+		at := iikanji.Op{Host: op.Host, Place: l.Path}.Location()
+		if all[at] = "absent"; order.Want.Enabled {
+			all[at] = "" // a state has no digest of a link
+		}
+	}
 }
 
 // builds explains programs that a change of iikanji built, when it restarted their service.
