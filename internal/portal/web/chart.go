@@ -46,8 +46,12 @@ func (p page) scores(lines []board.Series, minutes float64, ghosts ...board.Ghos
 	plot := &chart.Plot{Title: p.T("chart.title"), Desc: p.T("chart.desc"), YName: p.T("score"), Format: p.Score, XLo: 0, XHi: math.Max(1, minutes), Height: 280}
 	shapes := []chart.Shape{chart.Dot, chart.Up, chart.Square, chart.Diamond, chart.Down, chart.Ring}
 	for i, l := range lines[:min(len(lines), mostLines)] {
-		s := chart.Series{Name: l.Name, Colour: chart.Colour(i + 1), Shape: shapes[i], Line: true}
-		p.steps(plot, s, l.Points, true)
+		p.steps(plot, chart.Series{Colour: chart.Colour(i + 1), Line: true, Bare: true}, l.Points)
+		marks := chart.Series{Name: l.Name, Colour: chart.Colour(i + 1), Shape: shapes[i]} // of runs, not of corners
+		for _, at := range l.Points {
+			marks.Points = append(marks.Points, chart.Point{X: at.Minute, Y: at.Score, Title: fmt.Sprintf("%s: %s", l.Name, p.Score(at.Score))})
+		}
+		plot.Series = append(plot.Series, marks)
 	}
 	for i, g := range ghosts[:min(len(ghosts), mostGhosts)] {
 		s := chart.Series{Name: p.T("ghost.of", g.Name), Colour: chart.Grey - chart.Colour(i), Line: true, Bare: true, Dashed: true}
@@ -55,23 +59,19 @@ func (p page) scores(lines []board.Series, minutes float64, ghosts ...board.Ghos
 		if n := len(points); n > 0 && !g.Ended && minutes > points[n-1].Minute { // it stands there now
 			points = append(slices.Clone(points), board.Point{Minute: minutes, Score: points[n-1].Score})
 		}
-		p.steps(plot, s, points, false)
+		p.steps(plot, s, points)
 	}
 	plot.XTicks = hourTicks(plot.XHi)
 	return drawn(plot)
 }
 
-// steps adds a line of steps to a plot. titled marks have the name and the score.
-func (p page) steps(plot *chart.Plot, s chart.Series, points []board.Point, titled bool) {
+// steps adds a line of steps to a plot.
+func (page) steps(plot *chart.Plot, s chart.Series, points []board.Point) {
 	for k, at := range points {
 		if k > 0 && at.Minute > points[k-1].Minute {
 			s.Points = append(s.Points, chart.Point{X: at.Minute, Y: points[k-1].Score})
 		}
-		x := chart.Point{X: at.Minute, Y: at.Score}
-		if titled {
-			x.Title = fmt.Sprintf("%s: %s", s.Name, p.Score(at.Score))
-		}
-		s.Points = append(s.Points, x)
+		s.Points = append(s.Points, chart.Point{X: at.Minute, Y: at.Score})
 		plot.XHi = math.Max(plot.XHi, at.Minute)
 	}
 	plot.Series = append(plot.Series, s)

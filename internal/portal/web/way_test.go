@@ -216,7 +216,7 @@ func (p *portal) question(t *testing.T, b *browsertest.Tab, team string) {
 	if err != nil || len(messages) != 1 || messages[0].Team != team || messages[0].By != "bo" {
 		t.Fatalf("the portal has %+v, %v", messages, err)
 	}
-	time.Sleep(300 * time.Millisecond) // the page listens
+	browsertest.Eventually(t, b, "the stream", `document.body.dataset.live === "on"`)
 	if _, err := p.core.Say(t.Context(), api.Who{Account: "j", Name: "judge", Role: api.Judge}, api.Say{Round: "cup_final", Kind: "answer", To: messages[0].ID, Text: "yes, on your hosts"}); err != nil {
 		t.Fatal(err)
 	}

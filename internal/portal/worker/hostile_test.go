@@ -244,6 +244,7 @@ func hostileHost(t *testing.T, want string) (base string, reached *atomic.Int64)
 // and lead nowhere else.
 func TestHostChecks(t *testing.T) {
 	tier.Slow(t)
+	t.Parallel() // it waits
 	w, _ := newWorker(t)
 	base, reached := hostileHost(t, "right")
 	for _, c := range []struct {

@@ -189,6 +189,7 @@ func gone(t *testing.T, ids []int) {
 // the worker is silent, when it takes too long, and when the worker is gone.
 func TestGuardEnds(t *testing.T) {
 	tier.Slow(t)
+	t.Parallel() // as its parts: they wait
 	for _, c := range []struct {
 		name string
 		edit func(*spec)
@@ -196,11 +197,12 @@ func TestGuardEnds(t *testing.T) {
 		want string
 	}{
 		{"stopped", func(*spec) {}, func(h *held) { h.stop("stopped") }, "stopped"},
-		{"silent", func(s *spec) { s.Silent = 700 * time.Millisecond }, func(*held) {}, whySilent},
-		{"too long", func(s *spec) { s.Soft = 700 * time.Millisecond }, func(*held) {}, whyTimeout},
+		{"silent", func(s *spec) { s.Silent = 3 * time.Second }, func(*held) {}, whySilent},
+		{"too long", func(s *spec) { s.Soft = 3 * time.Second }, func(*held) {}, whyTimeout},
 		{"the worker ended", func(*spec) {}, func(h *held) { h.in.Close() }, whyGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			s, ids := sleeper(t)
 			c.edit(&s)
 			h, err := hold(program(t), nil, s, 1000)
@@ -221,8 +223,9 @@ func TestGuardEnds(t *testing.T) {
 // report and status arrive.
 func TestGuardHolds(t *testing.T) {
 	tier.Slow(t)
-	s := spec{Path: "/bin/sh", Args: []string{"-c", "echo out; echo err >&2; sleep 1.5; echo '{\"end\":true}' >&3; exit 7"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(),
-		Silent: time.Second, Soft: time.Minute, Hard: time.Minute, Report: true}
+	t.Parallel() // it waits
+	s := spec{Path: "/bin/sh", Args: []string{"-c", "echo out; echo err >&2; sleep 3; echo '{\"end\":true}' >&3; exit 7"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(),
+		Silent: 2 * time.Second, Soft: time.Minute, Hard: time.Minute, Report: true}
 	h, err := hold(program(t), nil, s, 1000)
 	if err != nil {
 		t.Fatal(err)

@@ -168,6 +168,9 @@ var (
 	AllRules    = Rules{`["wcag2a", "wcag2aa", "wcag21aa", "best-practice"]`, 10}
 	WCAG        = Rules{`["wcag2a", "wcag2aa", "wcag21aa"]`, 5}
 	ColourRules = Rules{`["color-contrast", "link-in-text-block"]`, 1}
+	// LayoutRules are those of WCAG without the contrast, which takes most of the time: another
+	// width changes no colour.
+	LayoutRules = Rules{`["wcag2a", "wcag2aa", "wcag21aa"], rules: {"color-contrast": {enabled: false}}`, 5}
 )
 
 // LoadAxe loads axe-core into the page.

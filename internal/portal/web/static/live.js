@@ -34,6 +34,7 @@
     }, 300 + Math.random() * 400);
   };
   const events = new EventSource(`/api/v1/rounds/${encodeURIComponent(round)}/stream`);
+  events.addEventListener("open", () => { document.body.dataset.live = "on"; }); // what happens from now on arrives
   let first = true;
   events.addEventListener("board", () => {
     if (!first && document.getElementById("board")) again();
