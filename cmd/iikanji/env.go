@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/plain"
+	"github.com/iikanji/iikanji/internal/site/livesite"
 )
 
 // An env is the part of the process that a command may use.
@@ -115,6 +117,10 @@ func explain(w io.Writer, err error) int {
 	var h hinter
 	if errors.As(err, &h) {
 		hints = h.Hints()
+	}
+	var on *livesite.StillOnError // beside another error, whose hints come first
+	if errors.As(err, &on) && !slices.Equal(hints, on.Hints()) {
+		hints = append(slices.Clone(hints), on.Hints()...)
 	}
 	var ee *exitError
 	if errors.As(err, &ee) {

@@ -120,12 +120,25 @@ func (h *History) stages() (ids []iikanji.ChangeID, at map[iikanji.ChangeID]iika
 	return ids, at
 }
 
+// A noChangeError is an fs.ErrNotExist of a change.
+type noChangeError struct {
+	id  iikanji.ChangeID
+	dir string
+}
+
+func (e *noChangeError) Error() string {
+	return fmt.Sprintf("there is no change %d in %s", e.id, e.dir)
+}
+
+// Is reports whether the target is fs.ErrNotExist.
+func (e *noChangeError) Is(target error) bool { return target == fs.ErrNotExist }
+
 // LoadChange reads a change and sets its present stage.
 func (h *History) LoadChange(id iikanji.ChangeID) (*iikanji.Change, error) {
 	doc := changeDoc{Change: new(iikanji.Change)}
 	if err := h.readJSON(filepath.Join(h.changeDir(id), changeFile), encodedChange, changeVersion, &doc); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, &hintError{fmt.Errorf("there is no change %d in %s", id, h.dir), []string{"iikanji history lists them"}}
+			return nil, &hintError{&noChangeError{id, h.dir}, []string{"iikanji history lists them"}}
 		}
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package history
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,5 +61,21 @@ func TestChangeComesBack(t *testing.T) {
 	next := &iikanji.Change{}
 	if err := h.AddChange(next, ""); err != nil || next.ID != c.ID+1 {
 		t.Errorf("next change is %d, %v", next.ID, err)
+	}
+}
+
+// TestUnfinishedChange: a folder whose change was never written, as a full disk leaves it, is no
+// obstacle for the commands after it.
+func TestUnfinishedChange(t *testing.T) {
+	dir := t.TempDir()
+	h := open(t, dir)
+	if err := os.Mkdir(filepath.Join(dir, "changes", "0001"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := h.Unrecorded(); err != nil || len(got) != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if _, err := h.LoadChange(1); !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(err.Error(), "there is no change 1 in ") {
+		t.Errorf("%v", err)
 	}
 }

@@ -284,9 +284,24 @@ func (s *Subject) SensorsOn(ctx context.Context) (off func() error, err error) {
 		s.mu.Lock()
 		clear(s.logs)
 		s.mu.Unlock()
-		_, err := RevertSensors(context.WithoutCancel(ctx), s.history, x)
-		return err
+		if _, err := RevertSensors(context.WithoutCancel(ctx), s.history, x); err != nil {
+			return &StillOnError{err}
+		}
+		return nil
 	}, nil
+}
+
+// A StillOnError is that logs of an observation could not be turned off.
+type StillOnError struct{ Err error }
+
+func (e *StillOnError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *StillOnError) Unwrap() error { return e.Err }
+
+// Hints says what turns them off.
+func (e *StillOnError) Hints() []string {
+	return []string{"logs of the observation are still on: start what has ended, then iikanji recover turns them off"}
 }
 
 // createPrivate makes the file of a timed access log, which only its owner may read,
