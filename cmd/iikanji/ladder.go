@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -99,6 +100,9 @@ func (c *ladderCmd) Run(ctx context.Context, e *env) error {
 func (c *ladderCmd) onHosts(ctx context.Context, e *env, rungs []ladder.Rung) error {
 	if c.Clock != 0 || len(c.Env) > 0 || len(c.Set) > 0 || c.History != "" {
 		return usageError("--hosts excludes --clock, --env, --set and --history")
+	}
+	if _, err := c.asTune().options(cmp.Or(e.LeastLoad, defaultLeastLoad)); err != nil {
+		return err // before machines are made
 	}
 	return c.onPark(ctx, e, c.Target, c.Dir, func(dir string) error {
 		one := *c

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,11 @@ func TestHostsLaddersRead(t *testing.T) {
 			}
 		}
 	}
+	bad := &ladderCmd{Target: "isucondition", From: 1, Pairs: 1, Load: 3 * time.Second, Full: 3 * time.Second}
+	bad.Hosts = 2
+	if err := bad.Run(t.Context(), &env{Stderr: io.Discard, Stdout: io.Discard}); err == nil || !strings.Contains(err.Error(), "--pairs 1") {
+		t.Errorf("machines were made: %v", err)
+	}
 	c := &ladderCmd{Target: "isublog", From: 1}
 	if c.Hosts = 3; true {
 		if _, err := c.rungs(); err == nil {
@@ -83,7 +89,7 @@ func TestHostsLadders(t *testing.T) {
 	for name, rungs := range hostsLadders(t) {
 		t.Run(name, func(t *testing.T) {
 			var said lockedBuffer
-			args := []string{"ladder", name, "--hosts", fmt.Sprint(rungs[len(rungs)-1].Hosts), "--dir", t.TempDir(), "--load", "3s", "--full", "3s", "--pairs", "1", "--time", "6m", "--noisy", "--json"}
+			args := []string{"ladder", name, "--hosts", fmt.Sprint(rungs[len(rungs)-1].Hosts), "--dir", t.TempDir(), "--load", "3s", "--full", "3s", "--pairs", "2", "--time", "6m", "--noisy", "--json"}
 			status, text := command(t.Context(), &said, args...)
 			if status != exitDone {
 				t.Fatalf("status %d\n%s\n%s", status, text, said.String())
