@@ -83,12 +83,13 @@ func (h *hands) keep(changes []*iikanji.Change, why string) error {
 }
 
 // fingerprint is the fingerprint of all places that changes in force, and more,
-// alter.
+// alter. What only prepares others has no effect on the site, and its places may not be
+// there: an account of a database that has ended since its clients went to another host.
 func (h *hands) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
 	places := map[string]iikanji.Op{}
 	collect := func(c *iikanji.Change) {
 		for _, op := range c.Do {
-			if op.Expect != "" {
+			if op.Expect != "" && !c.Prepares {
 				places[op.Location()] = op
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,9 +157,34 @@ func TestPlaced(t *testing.T) {
 			t.Errorf("found %v: the last comparison says %+v", found, out.Ratio)
 		}
 		p.wantInForce(tu, "placed")
+		p.stateWithoutPreparation(tu)
 		if _, err := tu.Acts.RevertAll(t.Context(), "all"); err != nil || len(p.on()) != 0 {
 			t.Errorf("reverting all: %v, the site is %v", err, p.on())
 		}
+	}
+}
+
+// stateWithoutPreparation: the state of a run is that of what is in force, not of what prepared
+// it: the account of a database that has ended since cannot be read.
+func (p *plain) stateWithoutPreparation(tu *Tuner) {
+	p.t.Helper()
+	with := func(name, text string) iikanji.Fingerprint {
+		path := filepath.Join(p.dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		now, err := tu.hands.fingerprint(p.t.Context())
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
+			p.t.Fatal(err)
+		}
+		return now
+	}
+	is := with("copy", "1")
+	if with("copy", "2") != is || with("moved", "2") == is {
+		p.t.Error("the state is that of the preparation")
 	}
 }
 

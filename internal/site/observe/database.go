@@ -44,6 +44,9 @@ type databaseWatch struct {
 	// logged are the counters right after the slow log was turned on: statements
 	// between before and logged are counted and may not be logged.
 	logged map[string]string
+	// closed are the counters right after the end of a log was taken that goes on: statements
+	// between after and closed may be logged. An app whose clients gave up still works then.
+	closed map[string]string
 	err    error // the first of the slow log's sensor
 }
 
@@ -152,6 +155,27 @@ func (d *databaseWatch) openLog() {
 	d.note(err)
 }
 
+// closing reads the counters when the end of a slow log that goes on has been taken.
+func (d *databaseWatch) closing(ctx context.Context) {
+	if d.asker == nil || d.slow == nil || !d.slow.own {
+		return
+	}
+	var err error
+	d.closed, err = d.asker.Status(ctx)
+	d.note(err)
+}
+
+// counted are the counters of the load, with the statements at its ends that only one of counters
+// and log has.
+func (d *databaseWatch) counted() counters {
+	c := countersOf(d.before, d.after)
+	c.between = countersOf(d.before, d.logged).questions
+	if d.closed != nil {
+		c.between = max(0, c.between) + max(0, countersOf(d.after, d.closed).questions)
+	}
+	return c
+}
+
 // readThere reads the slow log on its machine.
 func (d *databaseWatch) readThere(ctx context.Context, ticks *tally.Window) (*iikanji.Profile, error) {
 	if d.slow == nil || d.to == 0 {
@@ -184,8 +208,7 @@ func (d *databaseWatch) status() []iikanji.Fact {
 func (d *databaseWatch) statements(ctx context.Context, wall time.Duration, ticks *tally.Window) (*iikanji.Profile, Sensor) {
 	slow, err := d.readSlow(ctx, ticks)
 	d.note(err)
-	c := countersOf(d.before, d.after)
-	c.between = countersOf(d.before, d.logged).questions
+	c := d.counted()
 	all := c // with the statements of the watches, which the sums contain and the slow log does not
 	if d.list != nil {
 		c.questions -= d.list.asked

@@ -226,6 +226,7 @@ func (o *Observer) end(ctx context.Context) {
 	o.growth.end()
 	for _, d := range o.databases {
 		d.openLog()
+		d.closing(ctx)
 	}
 	for _, f := range o.files {
 		f.end()

@@ -204,3 +204,18 @@ func TestBusiestHalf(t *testing.T) {
 		t.Errorf("of four samples: %+v", m)
 	}
 }
+
+// TestCounted: statements that an app still sends between the last reading of the counters and the
+// end of a log that goes on are no doubt about the log.
+func TestCounted(t *testing.T) {
+	at := func(n string) map[string]string {
+		return map[string]string{"questions": n, "max_used_connections": "4"}
+	}
+	d := &databaseWatch{before: at("1000"), logged: at("1003"), after: at("7000"), closed: at("7169")}
+	if c := d.counted(); c.questions != 6000 || c.between != 172 {
+		t.Errorf("%+v", c)
+	}
+	if d.closed = nil; d.counted().between != 3 {
+		t.Errorf("a log that was turned off: %+v", d.counted())
+	}
+}
