@@ -66,13 +66,9 @@ func SelectOneOn(ctx context.Context, h host.Host, login host.Login) error {
 	return nil
 }
 
-// Page requests a page and returns its status. The certificate is not checked: what counts is
-// whether the site answers. The connection goes to an address, unless it is "".
-func Page(ctx context.Context, url, network, address string) (status int, err error) {
-	return PageOver(ctx, nil, url, network, address)
-}
-
-// PageOver is Page over the connections of a Dialer; nil connects from this machine.
+// PageOver requests a page over the connections of a Dialer and returns its status; nil connects
+// from this machine. The certificate is not checked: what counts is whether the site answers. The
+// connection goes to an address, unless it is "".
 func PageOver(ctx context.Context, dial Dialer, url, network, address string) (status int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
