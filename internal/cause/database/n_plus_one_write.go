@@ -10,7 +10,7 @@ import (
 )
 
 // byKey matches the condition of a write that names its rows by a value.
-var byKey = regexp.MustCompile("(?i)\\bwhere\\b.*=\\s*[?'0-9]")
+var byKey = regexp.MustCompile(`(?i)\bwhere\b.*=\s*[?'0-9]`)
 
 // writeLoop finds an UPDATE or DELETE that is sent in a loop: three times or more for each request
 // of a route, or in each transaction. It is no look-up, so its rows say nothing: only how often it
