@@ -126,12 +126,18 @@ func (s *State) round() []Keep {
 	if c.Voids >= s.count(MostVoidRounds) {
 		return nil
 	}
-	var left []*CheckArm
+	var left, weak []*CheckArm
 	begun := false
 	for i := range c.Arms {
 		if a := &c.Arms[i]; !a.Done && !a.In && a.Rounds-a.pairs() < s.count(MostVoids) {
 			left, begun = append(left, a), begun || a.Rounds > 0
+			if a.isGroup() || s.isWeak(a.Keep) {
+				weak = append(weak, a)
+			}
 		}
+	}
+	if s.bounded() && !s.Long && len(weak) > 0 { // a change that its own pairs proved waits for these
+		left = weak
 	}
 	s.byDoubt(left)
 	most := len(left)

@@ -45,6 +45,8 @@ func (s *State) better(rewrite, other Candidate) (Candidate, bool) {
 		return other, !other.missing()
 	case other.missing():
 		return rewrite, true
+	case rewrite.Traits.Apart && s.taskOf(rewrite).rate() > s.taskOf(other).rate(): // it promises most of all
+		return rewrite, true
 	case other.Gain < s.constant(Solid) && (rewrite.knob() && rewrite.Gain >= s.constant(Large) || !rewrite.knob() && s.latestBundleWasVain() ||
 		s.taskOf(rewrite).rate() > s.taskOf(other).rate()):
 		return rewrite, true
@@ -87,9 +89,19 @@ func (t task) rate() float64 { return t.expected() / t.runs }
 // taskOf is the task in which the search tries a candidate that is next.
 func (s *State) taskOf(c Candidate) task {
 	if parts := s.factors(c); parts != nil {
-		return task{parts, float64(s.designRuns(len(parts))) + 2*s.constant(FewestPairs)}
+		return s.designOf(parts)
 	}
 	return s.trialOf(c, s.unscreened(c))
+}
+
+// designOf is a design of several candidates: its rows, the pairs of what it favours, and the runs
+// without each part that then prove these alone.
+func (s *State) designOf(parts []Candidate) task {
+	gains := 0.0
+	for _, p := range parts {
+		gains += p.Chance
+	}
+	return task{parts, float64(s.designRuns(len(parts))) + 2*s.constant(FewestPairs) + s.constant(DebtRounds)*(1+gains)}
 }
 
 // trialOf is the trial of a candidate, or of the parts of a bundle if there are several.

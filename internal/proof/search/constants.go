@@ -143,7 +143,7 @@ var table = [numbers]Constant{
 		"Pairs of the unchanged site before the first trial; with fewer the noise is known poorly."},
 	FewestCalibration: {"fewest calibration", 1, "runs",
 		"Of a search with few runs: each further one is a run of its design less."},
-	CalibrationShare: {"calibration share", 1. / 4, "of the time",
+	CalibrationShare: {"calibration share", 1. / 10, "of the time",
 		"Where all pairs of the calibration would take more, fewer are made."},
 	LeastOverhead: {"least overhead", 2, "s", "The least time that a run takes beyond its load."},
 	CostKept: {"cost kept", 9, "tenths of the time of a run",

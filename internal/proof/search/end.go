@@ -203,13 +203,19 @@ func (s *State) inComparison() Step {
 // decides on the only one.
 func (s *State) toCheck() []Keep {
 	kept := s.keeps()
-	if s.Resumed > 0 { // the others were checked before
+	if s.Resumed > 0 || s.bounded() && s.candidatesWait() {
 		kept = slices.DeleteFunc(kept, func(k Keep) bool { return !s.isWeak(k) })
 	}
 	if len(kept) == 1 && !s.isWeak(kept[0]) {
 		return nil
 	}
 	return kept
+}
+
+// candidatesWait reports whether a candidate waits for its trial: the time is better used for it
+// than for runs without a change whose own pairs proved it.
+func (s *State) candidatesWait() bool {
+	return slices.ContainsFunc(s.waiting(false), s.hasTimeFor)
 }
 
 // DroppedPart notes that a change was taken back at the end.

@@ -76,7 +76,7 @@ func (s *State) measureOn(c Candidate, ok bool) (Step, bool) {
 	switch {
 	case s.Failed >= s.count(MostFailed):
 		return s.failing(), true
-	case had >= want || s.runsLeft() < 1+s.leastTrial():
+	case had >= want || s.pairsTellNoise() || s.runsLeft() < 1+s.leastTrial():
 		return Step{Do: Measured, Plan: s.Plan}, true
 	}
 	return Step{Do: Calibrate, Why: fmt.Sprintf("run %d of %d of the site as it is", had+1, want), Plan: s.Plan}, true
@@ -85,6 +85,12 @@ func (s *State) measureOn(c Candidate, ok bool) (Step, bool) {
 // NoiseIsKnown reports whether the calibration has all of its runs, or no time for more.
 func (s *State) NoiseIsKnown() bool {
 	return s.AA+s.NoiseRuns >= s.calibrationRuns() || s.Observed
+}
+
+// pairsTellNoise reports whether trials, which are under way before the calibration is over, have
+// measured the noise as well as the calibration would.
+func (s *State) pairsTellNoise() bool {
+	return s.bounded() && s.Judge.Prior.DF >= float64(s.calibrationRuns()-1)
 }
 
 // leaps reports whether a candidate promises so much that it is tried before the noise is known

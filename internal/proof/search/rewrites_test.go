@@ -63,20 +63,25 @@ func TestAllRewrites(t *testing.T) {
 }
 
 // TestRewritesOrder: a rewrite that is planned from all of the source waits until the
-// others had their trial, however large its expected gain is.
+// others had their trial, unless it promises more than each of them.
 func TestRewritesOrder(t *testing.T) {
 	a, cache := rewrite("APP201", "APP201", "a"), rewrite("APP207", "APP207", "main")
-	cache.Gain = 0.5
+	most := cache
+	most.Gain = 0.5
 	tried := Attempt{Candidate: a, Key: a.Key(), Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.NoGain}}
 	for name, test := range map[string]struct {
 		attempts []Attempt
+		cache    Candidate
+		limit    time.Duration
 		want     Candidate
 	}{
-		"a rewrite waits": {nil, a},
-		"none waits":      {[]Attempt{tried}, cache},
+		"a rewrite waits":                {nil, cache, 1, a},
+		"none waits":                     {[]Attempt{tried}, cache, 1, cache},
+		"the cache promises most of all": {nil, most, 1, most},
+		"there is time for both":         {nil, most, 0, a},
 	} {
 		q := stateOf(Ledger{Attempts: test.attempts})
-		q.Options.Time, q.Candidates = 1, []Candidate{cache, a}
+		q.Options.Time, q.Candidates = test.limit, []Candidate{test.cache, a}
 		if got, ok := q.next(false); !ok || got.Key() != test.want.Key() {
 			t.Errorf("%s: the next candidate is %s, want %s", name, got.Remedy.Says, test.want.Remedy.Says)
 		}

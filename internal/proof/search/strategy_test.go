@@ -157,12 +157,12 @@ func TestCalibrationRuns(t *testing.T) {
 	}{
 		{15 * time.Minute, 0, 8},
 		{0, time.Minute, 8},
-		{15 * time.Minute, 14 * time.Second, 8},
-		{15 * time.Minute, 28 * time.Second, 8},
-		{15 * time.Minute, 31 * time.Second, 6},
+		{15 * time.Minute, 14 * time.Second, 6},
+		{15 * time.Minute, 28 * time.Second, 4},
+		{15 * time.Minute, 31 * time.Second, 4},
 		{15 * time.Minute, 50 * time.Second, 2},
 		{15 * time.Minute, time.Minute, 1},
-		{time.Hour, time.Minute, 8},
+		{time.Hour, time.Minute, 6},
 	} {
 		b := State{Options: Options{Time: c.time}, Cost: c.cost}
 		if got := b.calibrationRuns(); got != c.want {
@@ -191,7 +191,7 @@ func TestTimePlan(t *testing.T) {
 		{fixed(10*time.Minute, 75*time.Second), 0,
 			"10m0s hold about 7 runs of 77s: 1 to measure the noise, 1 to observe, 1 for a sweep of all promising changes, 4 for the last comparison"},
 		{Options{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4, Runs: 40}, 14 * time.Second,
-			"15m0s hold about 64 runs of 14s: 8 to measure the noise, 1 to observe, 39 to try changes, 8 with a load of 18s and more for the last comparison; at most 40 runs are allowed"},
+			"15m0s hold about 64 runs of 14s: 6 to measure the noise, 1 to observe, 41 to try changes, 8 with a load of 18s and more for the last comparison; at most 40 runs are allowed"},
 		{Options{Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}, 0,
 			"no time limit; runs of about 12s: 8 to measure the noise, 1 to observe, as many as needed to try changes, 8 with a load of 60s and more for the last comparison"},
 	} {

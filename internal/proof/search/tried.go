@@ -113,10 +113,16 @@ func (s *State) rewritesWait(cs []Candidate) bool {
 
 // waitsForRewrites reports whether a candidate waits while rewrites of source wait for
 // their trial: they would invalidate the plan of a change that is planned from all of the
-// source. A knob waits only until the first of them: what admits more work gains only where
-// work has become cheaper.
+// source. One that promises more than any other candidate does not wait: short searches would
+// never try it. A statement that is not in its plan is safe, see rewrite/sqlcache. A knob waits
+// only until the first of them: what admits more work gains only where work has become cheaper.
 func (s *State) waitsForRewrites(c Candidate) bool {
-	return c.Traits.Apart || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
+	return c.Traits.Apart && !s.promisesMost(c) || c.knob() && !slices.ContainsFunc(s.Ledger.Attempts, func(a Attempt) bool { return a.Skipped == "" && a.rewritesSource() })
+}
+
+// promisesMost reports whether no candidate that waits for its trial promises more.
+func (s *State) promisesMost(c Candidate) bool {
+	return s.bounded() && !slices.ContainsFunc(s.waiting(false), func(o Candidate) bool { return o.Key() != c.Key() && o.promise() >= c.promise() })
 }
 
 // whyNoneLeft says why nothing is left to try: rewrites of source for whose trial, with the

@@ -30,6 +30,7 @@ const (
 	Index   Kind = iota
 	Rewrite      // of an app's source
 	Knob         // one of several values of a constant in source
+	Cache        // of queries, in an app's source: planned from all of it, so tried apart
 )
 
 // place is the file that the k-th candidate changes. Values of one constant share it.
@@ -55,6 +56,8 @@ func (c Candidate) code() iikanji.Code {
 		return "APP201"
 	case Knob:
 		return "APP214"
+	case Cache:
+		return "APP207"
 	}
 	return "DB101"
 }

@@ -49,6 +49,7 @@ type Result struct {
 	Unused   time.Duration // of it
 	Idle     bool          // a third of the time was left, and a candidate had no run
 	Attempts int
+	Tried    int // candidates that were in force in a run
 }
 
 // result compares an outcome with the truth.
@@ -60,6 +61,7 @@ func (s *site) result(out *tune.Outcome) *Result {
 		r.Unused = max(0, r.Limit-out.Took)
 	}
 	r.Idle = 3*r.Unused > r.Limit && s.neverRun()
+	r.Tried = s.everRun().Count()
 	for k := range s.candidates {
 		if in.Has(k) {
 			r.Found = append(r.Found, s.found(out, in, k))
@@ -79,16 +81,21 @@ func (s *site) result(out *tune.Outcome) *Result {
 // neverRun reports whether a candidate was in force in no run. One whose answers differ may have
 // none.
 func (s *site) neverRun() bool {
-	var ever Set
-	for _, in := range s.states {
-		ever |= in
-	}
+	ever := s.everRun()
 	for k, c := range s.candidates {
 		if !ever.Has(k) && !c.Differs {
 			return true
 		}
 	}
 	return false
+}
+
+// everRun are the candidates that were in force in a run.
+func (s *site) everRun() (ever Set) {
+	for _, in := range s.states {
+		ever |= in
+	}
+	return ever
 }
 
 // bestState is the best that the search could reach.

@@ -22,6 +22,7 @@ type Row struct {
 	Shown          Measure `json:"shown"`            // intervals shown of changes in force that cover the truth
 	Unused         Measure `json:"unused"`           // share of the time at the end
 	Idle           Measure `json:"idle"`             // searches that left a third of the time while a candidate had no run
+	Tried          Measure `json:"tried"`            // candidates that were in force in a run, mean of a search
 	Runs           float64 `json:"runs"`             // mean of a search
 
 	Goals []Goal `json:"goals"`
@@ -63,7 +64,8 @@ func (t Tally) row(scene string) Row {
 		Useless: t.Nulls.measure(),
 		Harmful: shareOf(t.AnyHarm, t.Searches), Good: t.Goods.measure(), Share: t.Shares.measure(),
 		Headline: shareOf(t.Covered, t.Compared), Alone: shareOf(t.Held, t.Proven),
-		Shown: shareOf(t.Inside, t.Changes), Unused: t.Unused.measure(), Idle: shareOf(t.Idle, t.Searches)}
+		Shown: shareOf(t.Inside, t.Changes), Unused: t.Unused.measure(), Idle: shareOf(t.Idle, t.Searches),
+		Tried: t.Tried.measure()}
 	if t.Searches > 0 {
 		r.Of, r.Runs = float64(t.Best)/float64(t.Searches), float64(t.Runs)/float64(t.Searches)
 	}

@@ -41,7 +41,7 @@ func interacting(s Scene) Scene {
 
 // Scenes are all scenes, in the order of the documentation.
 func Scenes() []Scene {
-	return slices.Concat(interplays(), minuteScenes(), historyScenes(), ladderScenes(), machineScenes(), changeScenes(),
+	return slices.Concat(interplays(), minuteScenes(), contestScenes(), historyScenes(), ladderScenes(), machineScenes(), changeScenes(),
 		randomScenes())
 }
 

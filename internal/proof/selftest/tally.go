@@ -44,6 +44,7 @@ type Tally struct {
 	// Of single searches: changes without effect, good ones, the share of the best ln
 	// ratio, and the share of the time that was left.
 	Nulls, Goods, Shares, Unused Moments
+	Tried                        Moments // candidates that were in force in a run
 }
 
 // Moments sum up numbers for their mean and its standard error.
@@ -96,6 +97,7 @@ func (t *Tally) add(r *Result) {
 	t.Runs, t.Minutes = t.Runs+r.Runs, t.Minutes+r.Took.Minutes()
 	t.Idle += one(r.Idle)
 	t.Nulls.add(float64(null))
+	t.Tried.add(float64(r.Tried))
 	t.Best += r.Good + r.Missed
 	if r.Good+r.Missed > 0 {
 		t.Goods.add(float64(r.Good))
