@@ -1,6 +1,7 @@
 package search
 
 import (
+	"math"
 	"slices"
 
 	"github.com/iikanji/iikanji"
@@ -37,11 +38,66 @@ func (s *State) grouped() [][]Keep {
 	if !begun {
 		return s.firstGroups(all)
 	}
-	group := keepsOf(weak)
-	if len(weak) < s.count(FewestPairs) || c.had(group) {
-		return nil
+	var groups [][]Keep
+	for _, group := range s.byBundle(keepsOf(weak)) {
+		if len(group) >= s.count(FewestPairs) && !c.had(group) {
+			groups = append(groups, group)
+		}
 	}
-	return [][]Keep{group}
+	return groups
+}
+
+// byBundle divides changes: the parts of one bundle together, so that what is proven of some of
+// them tells of the others, and all single ones.
+func (s *State) byBundle(keeps []Keep) (groups [][]Keep) {
+	of := map[int]int{}
+	for _, k := range keeps {
+		bundle := -1
+		if k.Part != 0 {
+			bundle = k.Attempt
+		}
+		at, seen := of[bundle]
+		if !seen {
+			at, of[bundle] = len(groups), len(groups)
+			groups = append(groups, nil)
+		}
+		groups[at] = append(groups[at], k)
+	}
+	return groups
+}
+
+// explained reports whether a part of a bundle, or several together, go because other parts that
+// were proven alone explain what the bundle brought: what is left is not likely a gain, and their
+// own pairs showed none. Where one part needs another, that one explains both, and the pairs of the
+// first show its gain.
+func (s *State) explained(a *CheckArm) bool {
+	if a.Done || a.In || a.Keep.Part == 0 && !a.isGroup() || a.pairs() > 0 && !a.showsNoGain() {
+		return false
+	}
+	members := a.Group
+	if !a.isGroup() {
+		members = []Keep{a.Keep}
+	}
+	bundle := &s.Ledger.Attempts[a.Keep.Attempt]
+	for _, k := range members {
+		if at := s.Checks.Arm(k); a.Rounds == 0 && (at < 0 || s.Checks.Arms[at].Rounds == 0) {
+			return false // no pair says that it brings nothing
+		}
+		if p := bundle.PartOf(k.Part); k.Attempt != a.Keep.Attempt || p == nil || p.Chance > 0 || p.Alone != nil {
+			return false
+		}
+	}
+	v := bundle.Verdict
+	rest, variance, proven := v.Effect.Mid, v.SE*v.SE, false
+	for _, p := range bundle.Parts {
+		if p.Alone != nil {
+			rest, variance, proven = rest-p.Alone.Effect.Mid, variance+p.Alone.SE*p.Alone.SE, true
+		}
+	}
+	if !proven || v.SE <= 0 {
+		return false
+	}
+	return judge.Effects{Share: 1 - bundle.doubtOf(members[0].Part), Tau: s.constant(UsualEffect)}.Gain(rest, math.Sqrt(variance)) < s.constant(LeastChance)
 }
 
 // showsNoGain reports whether the pairs of an arm leave a gain doubtful: it is not above the least
@@ -60,16 +116,17 @@ func (c *Checks) had(group []Keep) bool {
 	return slices.ContainsFunc(c.Arms, func(a CheckArm) bool { return a.isGroup() && slices.Equal(a.Keep.Changes, changes) })
 }
 
-// firstGroups are the groups in which the checks begin, where the time holds no round of all
-// single changes and two of a group after it.
+// firstGroups are the groups in which the checks begin, where the time does not hold two rounds of
+// all single changes. Of n changes there are √n groups, of as many members: one that matters costs
+// as much as the groups did until its members are known.
 func (s *State) firstGroups(arms []*CheckArm) [][]Keep {
 	if !s.bounded() || s.checkCost() <= 0 {
 		return nil
 	}
 	runs := int(s.TailLeft() / s.checkCost())
 	two := s.count(FewestPairs)
-	n := runs/two - 1 // groups of which each has two pairs
-	if n < two || len(arms)+1+two*two <= runs || len(arms) <= n {
+	n := min(int(math.Ceil(math.Sqrt(float64(len(arms))))), runs/two-1) // each has two pairs
+	if n < two || two*(len(arms)+1) <= runs || len(arms) <= n {
 		return nil
 	}
 	s.byDoubt(arms)

@@ -56,7 +56,7 @@ func TestGroupOfUseless(t *testing.T) {
 	if got := Next(*s).String(); got != "end check [2 3 4]: revert, dropped" {
 		t.Fatal(got)
 	}
-	s.Checks.Dropped(4)
+	s.CheckDropped(4)
 	if got := Next(*s).String(); got != "round [1]" {
 		t.Error(got)
 	}
@@ -85,7 +85,7 @@ func TestFirstGroups(t *testing.T) {
 	for _, c := range []struct {
 		runs   float64
 		groups int
-	}{{5, 0}, {6.5, 2}, {9, 3}, {30, 0}} {
+	}{{5, 0}, {6.5, 2}, {9, 3}, {17, 3}, {20, 0}, {30, 0}} {
 		s := checking(8, c.runs)
 		if got := s.grouped(); len(got) != c.groups {
 			t.Errorf("with time for %v runs: %d groups, want %d", c.runs, len(got), c.groups)
@@ -110,5 +110,33 @@ func TestSplitKnownHalf(t *testing.T) {
 		if s.Checks.Arms[i].In != in {
 			t.Errorf("change %d is checked within a group: %v, want %v", i+1, s.Checks.Arms[i].In, in)
 		}
+	}
+}
+
+// TestExplained: where a part that was proven alone brings what its bundle brought, the others go,
+// unless their own pairs show a gain; what time leaves of a bundle does not go with the rest.
+func TestExplained(t *testing.T) {
+	s := checking(4, 40)
+	a := &s.Ledger.Attempts[0]
+	a.Verdict.Effect, a.Verdict.SE = iikanji.Interval{Mid: 0.2, Lo: 0.1, Hi: 0.3, Level: 0.9}, 0.03
+	for i, effect := range []float64{0.19, 0, 0.01, 0.15} {
+		s.Checks.Arms[i].shows(iikanji.CallUnknown, effect)
+	}
+	if s.explained(&s.Checks.Arms[1]) {
+		t.Error("nothing is proven alone yet")
+	}
+	a.Parts[0].Alone = &iikanji.Verdict{Effect: iikanji.Interval{Mid: 0.19, Level: 0.9}, SE: 0.03}
+	s.Checks.Arms[0].Done = true
+	for i, want := range []bool{false, true, true, false} {
+		if got := s.explained(&s.Checks.Arms[i]); got != want {
+			t.Errorf("part %d is explained by the first: %v, want %v", i+1, got, want)
+		}
+	}
+	if got := Next(*s).String(); got != "end check [2]: unknown, dropped" {
+		t.Error(got)
+	}
+	s.Ledger.InForce = []iikanji.ChangeID{3}
+	if !s.lastOfBundle(s.Checks.Arms[2].Keep) {
+		t.Error("the last part of a bundle may go")
 	}
 }

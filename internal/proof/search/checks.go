@@ -48,6 +48,13 @@ func (s *State) inChecks() Step {
 			worst = i
 		}
 	}
+	for i := range arms {
+		if s.explained(&arms[i]) {
+			step := endCheck(&arms[i], true)
+			step.Why = "others that were proven alone explain what it was kept with"
+			return step
+		}
+	}
 	if groups := s.grouped(); groups != nil && (worst < 0 || !Loses(arms[worst].Verdict)) {
 		return Step{Do: GroupChecks, Why: "each alone shows no gain", Groups: groups}
 	}
@@ -65,14 +72,42 @@ func (s *State) inChecks() Step {
 	if round := s.round(); round != nil {
 		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
 	}
-	for i := range arms {
-		if a := &arms[i]; !a.Done && !a.In && (a.isGroup() && s.doubtfulGroup(a) || !a.isGroup() && s.isWeak(a.Keep) && s.isDoubtful(a)) {
-			step := endCheck(a, true)
-			step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
-			return step
-		}
+	if a := s.mostDoubtful(); a != nil {
+		step := endCheck(a, true)
+		step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
+		return step
 	}
 	return Step{Do: EndChecks, Why: s.debts(), Plan: Plan{Stage: Proving}}
+}
+
+// mostDoubtful is the arm that goes next where no time is left for a round; nil if none does.
+func (s *State) mostDoubtful() (worst *CheckArm) {
+	least := 1.0
+	for i := range s.Checks.Arms {
+		a := &s.Checks.Arms[i]
+		switch {
+		case a.Done || a.In:
+		case a.isGroup():
+			if s.doubtfulGroup(a) {
+				return a
+			}
+		case s.isWeak(a.Keep) && s.isDoubtful(a) && !s.lastOfBundle(a.Keep):
+			if chance := s.chanceOf(a); worst == nil || chance < least {
+				worst, least = a, chance
+			}
+		}
+	}
+	return worst
+}
+
+// lastOfBundle reports whether a change is all that is left of a bundle: what that brought must come
+// from it. Of two parts that do the same, each looks useless beside the other.
+func (s *State) lastOfBundle(k Keep) bool {
+	if k.Part == 0 {
+		return false
+	}
+	a := &s.Ledger.Attempts[k.Attempt]
+	return len(s.Ledger.InForceOf(a)) == 1
 }
 
 func endCheck(a *CheckArm, drop bool) Step {
@@ -242,8 +277,10 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 // Dropped notes that the check of an arm ended with its change undone: the final site is
 // another one. It returns the arms whose pairs are of another question now. After a harmful
 // change these are all; otherwise those that showed no gain beside it, and those whose last
-// look was undecided: no later pair of theirs is looked at.
-func (c *Checks) Dropped(arm int) (restart []int) {
+// look was undecided: no later pair of theirs is looked at. Where there is no time for another
+// round, what their pairs showed is all that will be known: they are judged by it.
+func (s *State) CheckDropped(arm int) (restart []int) {
+	c, more := s.Checks, s.round() != nil
 	v := c.Arms[arm].Verdict
 	c.Arms[arm].Done = true
 	for _, k := range c.Arms[arm].Group {
@@ -254,7 +291,7 @@ func (c *Checks) Dropped(arm int) (restart []int) {
 	for i := range c.Arms {
 		a := &c.Arms[i]
 		harmful := Loses(v)
-		if i == arm || a.Done && !(harmful && a.Proven) {
+		if i == arm || a.Done && !(harmful && a.Proven) || !more && !harmful {
 			continue
 		}
 		a.Fresh = 0

@@ -263,7 +263,7 @@ var table = [numbers]Constant{
 		"The certain gain from which a search with few runs looks again what the limit is."},
 	SureErrors: {"sure errors", 2, "standard deviations",
 		"That a gain is below its mean which is certain: with a probability of 98 % it is larger."},
-	LeastMean: {"least mean", 0.005, "on ln(score)", "The least expected gain of what a design keeps."},
+	LeastMean: {"least mean", 0.015, "on ln(score)", "The least expected gain of what a design keeps."},
 	MostHarm: {"most harm", 0.25, "probability",
 		"That any part that a design keeps is harmful, at most: there is no time to check each."},
 	Favours: {"favours", 0.6, "probability", "Of a gain, from which a design favours a part."},

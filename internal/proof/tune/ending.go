@@ -161,7 +161,7 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 		}
 		return b.save()
 	}
-	for _, i := range checks.Dropped(arm) {
+	for _, i := range b.state.CheckDropped(arm) {
 		t.star.Arms[i].Case.Pairs = nil
 	}
 	t.display.note("dropped: %s: %s", says, step.Why)
@@ -175,7 +175,7 @@ func (t *Tuner) endCheck(ctx context.Context, step search.Step) error {
 // dropGroup undoes the changes of a group for good.
 func (t *Tuner) dropGroup(ctx context.Context, arm int, why string) error {
 	b, checks := t.book, t.book.state.Checks
-	for _, i := range checks.Dropped(arm) {
+	for _, i := range b.state.CheckDropped(arm) {
 		t.star.Arms[i].Case.Pairs = nil
 	}
 	l, group := b.ledger(), checks.Arms[arm].Group
