@@ -130,9 +130,9 @@ func simulateScenes(ctx context.Context, e *env, p *report.Progress, scenes []se
 }
 
 // worldsLegend says what the columns of a world's table are.
-const worldsLegend = "In percent, with the standard error. proven: searches with a useless change in force that is called proven; useless, " +
-	"harmful: searches with one in force at the end; tried: candidates that were in force in a run; good: changes of the best state in force; ratio: share of the best ln ratio; " +
-	"headline: its 90 % intervals that cover; alone: intervals of changes called proven that cover; left: time unused."
+const worldsLegend = "In percent, with the standard error. proven: searches with a useless change in force that is called proven; useless: searches with one in force at the end; " +
+	"harm: searches with a harmful one in force at the end; tried: candidates that were in force in a run; good: changes of the best state in force; ratio: share of the best ln ratio; " +
+	"covers: 90 % intervals of the headline that hold the truth; alone: the same of changes called proven; left: time unused."
 
 // printWorlds prints a table of each scene.
 func printWorlds(o *output, e *env, scenes []selftest.Scene, rows []selftest.Row) {
@@ -174,23 +174,26 @@ func missedGoals(r selftest.Row) (lines []string) {
 
 // worldColumns are the columns of a row, and worldCells its cells.
 var worldColumns = []report.Column{{Name: "budget", Left: true, Shrink: true}, {Name: "proven"}, {Name: "useless"},
-	{Name: "harmful"}, {Name: "tried"},
-	{Name: "good"}, {Name: "ratio"}, {Name: "headline"}, {Name: "alone"}, {Name: "left"}}
+	{Name: "harm"}, {Name: "tried"},
+	{Name: "good"}, {Name: "ratio"}, {Name: "covers"}, {Name: "alone"}, {Name: "left"}}
 
 // worldCells are the cells of a row.
 func worldCells(r selftest.Row) []string {
 	good := "-"
 	if r.Good.N > 0 {
-		good = fmt.Sprintf("%.1f/%.1f", r.Good.Mean, r.Of)
+		good = fmt.Sprintf("%.1f/%s", r.Good.Mean, tenths(r.Of))
 	}
 	cells := []string{r.Budget, measureCell(r.UselessProven), measureCell(r.UselessInForce), measureCell(r.Harmful),
-		fmt.Sprintf("%.1f", r.Tried.Mean), good,
+		tenths(r.Tried.Mean), good,
 		measureCell(r.Share), measureCell(r.Headline), measureCell(r.Alone), measureCell(r.Unused)}
 	if r.Errors > 0 {
 		cells[0] += fmt.Sprintf(" (%d errors)", r.Errors)
 	}
 	return cells
 }
+
+// tenths is a number with one decimal, unless that is 0.
+func tenths(x float64) string { return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0") }
 
 // measureCell is a share in percent with its standard error.
 func measureCell(m selftest.Measure) string {
