@@ -88,6 +88,7 @@ func TestUnloggedAnswers(t *testing.T) {
 		{"no file may be written", uploads("", "", "proxy_max_temp_file_size 0;"), answers(90_000), ""},
 		{"no buffering", uploads("", "", "proxy_buffering off;"), answers(90_000), ""},
 		{"the log has warnings", uploads("error_log /var/log/nginx/error.log warn;", "", ""), answers(90_000), ""},
+		{"a script", uploads("", "", ""), newScene().route("GET /api/app.js", "/api/app.js", 2000, 90_000, iikanji.WebRow{}), ""},
 	} {
 		in := configured(t, c.in, c.conf)
 		if got := remedyOf(t, in, "WEB104"); c.remedy == "" && got != "" || !hasWords(got, c.remedy) {

@@ -87,9 +87,14 @@ func unloggedBodies(v *cause.View) []iikanji.Finding {
 }
 
 // unloggedAnswers is the finding about answers that are larger than the buffers. Whether nginx
-// writes them to files depends on how fast clients read, so the gain begins at 0.
+// writes them to files depends on how fast clients read, so the gain begins at 0. Scripts,
+// styles and pictures are left to WEB101 and WEB106: sent from disk, or kept by clients, they
+// need no buffer.
 func unloggedAnswers(v *cause.View) []iikanji.Finding {
 	found := quietly(v, answerBuffers, func(r iikanji.Row) (iikanji.Bytes, string) {
+		if _, static := cause.StaticPath(r); static {
+			return 0, ""
+		}
 		return r.Web.Bytes / iikanji.Bytes(max(1, r.Count)), "access log"
 	})
 	count, size := 0.0, iikanji.Bytes(0)
