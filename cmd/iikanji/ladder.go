@@ -166,6 +166,8 @@ func (c *ladderCmd) read(a *arena.Arena) ([]ladder.Rung, error) {
 		rows = a.HostsLadder
 	}
 	switch {
+	case c.Hosts < 0 || c.Hosts > mostHosts:
+		return nil, usageError("--hosts %d: want 1 to %d", c.Hosts, mostHosts)
 	case rows == nil && c.Hosts != 0:
 		return nil, usageError("%s has no ladder for several machines", a.Name)
 	case rows == nil:
