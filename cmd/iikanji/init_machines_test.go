@@ -156,7 +156,11 @@ func shapes() []shape {
 // prepare makes what all shapes have in common.
 func prepare(t *testing.T, m *lab.Machine, app string) {
 	t.Helper()
-	inside(t, m, 0, `mkdir -p /home/isucon/webapp/go /etc/nginx/sites-enabled; cp `+app+` /home/isucon/webapp/go/app; chmod 755 /home/isucon /home/isucon/webapp/go/app; rm -f /etc/nginx/sites-enabled/default
+	program, err := os.ReadFile(app)
+	if err := errors.Join(err, m.Write("/home/isucon/webapp/go/app", string(program), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	inside(t, m, 0, `mkdir -p /etc/nginx/sites-enabled; chmod 755 /home/isucon; rm -f /etc/nginx/sites-enabled/default
 printf '[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n' >/etc/systemd/system/envcheck.service
 systemctl daemon-reload; systemctl enable -q --now envcheck
 printf 'user www-data;\nevents {}\nhttp { access_log /var/log/nginx/access.log; include /etc/nginx/sites-enabled/*; }\n' >/etc/nginx/nginx.conf
@@ -291,14 +295,5 @@ func main() {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	// Machines have a /tmp of their own, and share the rest with this one.
-	shared, err := os.MkdirTemp("/var/tmp", "iikanji-app-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(shared) })
-	if err := errors.Join(os.Chmod(shared, 0o755), exec.CommandContext(t.Context(), "cp", dir+"/app", shared+"/app").Run()); err != nil {
-		t.Fatal(err)
-	}
-	return shared + "/app"
+	return dir + "/app"
 }
