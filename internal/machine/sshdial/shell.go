@@ -22,6 +22,8 @@ type shell struct {
 	out     io.WriteCloser
 	said    peer.LastWords
 	end     func() error
+
+	writing sync.Mutex // of out: a channel of SSH does not stand a write while it is closed
 }
 
 // shell starts sh, whatever the account's own shell is.
@@ -53,13 +55,19 @@ func (c *client) shell(ctx context.Context) (net.Conn, error) {
 // Read and the others implement net.Conn. Deadlines are not kept: pings find a dead
 // connection.
 func (s *shell) Read(p []byte) (int, error)     { return s.in.Read(p) }
-func (s *shell) Write(p []byte) (int, error)    { return s.out.Write(p) }
 func (s *shell) Close() error                   { return s.end() }
 func (s *shell) LocalAddr() net.Addr            { return s.client.LocalAddr() }
 func (s *shell) RemoteAddr() net.Addr           { return s.client.RemoteAddr() }
 func (*shell) SetDeadline(time.Time) error      { return nil }
 func (*shell) SetReadDeadline(time.Time) error  { return nil }
 func (*shell) SetWriteDeadline(time.Time) error { return nil }
+
+// Write writes to the shell; after Close it returns an error.
+func (s *shell) Write(p []byte) (int, error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	return s.out.Write(p)
+}
 
 // Said is the end of what the shell wrote to its standard error.
 func (s *shell) Said() string { return s.said.String() }
@@ -74,10 +82,21 @@ func (s *shell) closeAll() error {
 		defer close(ended)
 		_ = s.session.Wait() // its status: the far end has said why before, or nobody asks
 	}()
-	err := s.out.Close()
+	closed := make(chan error, 1)
+	go func() {
+		s.writing.Lock() // a write that the far end does not take ends with the connection
+		defer s.writing.Unlock()
+		closed <- s.out.Close()
+	}()
+	var err error
+	late := time.After(patience)
 	select {
-	case <-ended:
-	case <-time.After(patience):
+	case err = <-closed:
+		select {
+		case <-ended:
+		case <-late:
+		}
+	case <-late:
 	}
 	if errors.Is(err, io.EOF) { // the session has ended already
 		err = nil
