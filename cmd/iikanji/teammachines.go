@@ -128,8 +128,8 @@ func (m *teamMachines) follow(ctx context.Context, i int, h host.Host) {
 			return
 		}
 		m.gone(i, err)
-		if again, ok := h.(host.Reconnector); ok {
-			err = again.Reconnect(ctx)
+		if _, may := host.As[host.Reconnector](h); may {
+			err = host.Reconnect(ctx, h)
 		}
 		if err != nil {
 			m.gone(i, err)

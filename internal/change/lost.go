@@ -59,7 +59,7 @@ func (s *Site) Reconnect(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	r, ok := h.(host.Reconnector)
+	r, ok := host.As[host.Reconnector](h)
 	if !ok {
 		return fmt.Errorf("%s cannot be connected to again", name)
 	}

@@ -7,21 +7,6 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// reconnect makes the connection to a host again, where it was lost.
-func reconnect(ctx context.Context, h host.Host) error {
-	for h != nil {
-		if r, ok := h.(host.Reconnector); ok {
-			return r.Reconnect(ctx)
-		}
-		wraps, ok := h.(interface{ Unwrap() host.Host })
-		if !ok {
-			return nil
-		}
-		h = wraps.Unwrap()
-	}
-	return nil
-}
-
 // Back returns the version before the last deployment: the program that it replaced, or of an
 // interpreted app the source. Edits since are kept as the failed version.
 func Back(ctx context.Context, o Options) error {

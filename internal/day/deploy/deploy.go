@@ -320,7 +320,7 @@ func (d *deployment) back(ctx context.Context, why error) error {
 	}
 	ctx = context.WithoutCancel(ctx) // Ctrl-C must not leave the site without a version that serves
 	d.say("the new version does not serve; the former one returns")
-	if lost := reconnect(ctx, d.o.Host); lost != nil {
+	if lost := host.Reconnect(ctx, d.o.Host); lost != nil {
 		failed.Still = lost
 		return failed
 	}

@@ -138,10 +138,7 @@ func (u *Units) clients() []string { return u.names(func(s UnitService) bool { r
 
 // reach connects to the host again if its connection is lost.
 func (u *Units) reach(ctx context.Context) error {
-	if r, ok := u.Host.(host.Reconnector); ok {
-		return r.Reconnect(ctx)
-	}
-	return nil
+	return host.Reconnect(ctx, u.Host)
 }
 
 // at adds the host to an error.

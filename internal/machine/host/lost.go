@@ -30,3 +30,12 @@ type Reconnector interface {
 	// were open are lost.
 	Reconnect(ctx context.Context) error
 }
+
+// Reconnect connects again to a host whose connection may be lost, also to one that is wrapped;
+// others are always connected.
+func Reconnect(ctx context.Context, h Host) error {
+	if r, ok := As[Reconnector](h); ok {
+		return r.Reconnect(ctx)
+	}
+	return nil
+}

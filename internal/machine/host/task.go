@@ -103,20 +103,10 @@ type Worker interface {
 	Feed(ctx context.Context, feed string, every time.Duration, latest func() any, take func(decode func(any) error) error) error
 }
 
-// WorkerOf is the Worker that a host is, or that it wraps; nil for neither. A host that
-// wraps another one has a method Unwrap.
+// WorkerOf is the Worker that a host is, or that it wraps; nil for neither.
 func WorkerOf(h Host) Worker {
-	for h != nil {
-		if w, ok := h.(Worker); ok {
-			return w
-		}
-		wraps, ok := h.(interface{ Unwrap() Host })
-		if !ok {
-			return nil
-		}
-		h = wraps.Unwrap()
-	}
-	return nil
+	w, _ := As[Worker](h)
+	return w
 }
 
 // A newest is a value that one goroutine sets and others read.

@@ -33,18 +33,11 @@ var ErrNoTrees = errors.New("whole folders cannot be copied on this host")
 
 // On is the Host of a host. One that is reached through others says it by Unwrap.
 func On(h host.Host) (Host, error) {
-	for h != nil {
-		if t, ok := h.(Host); ok {
-			return t, nil
-		}
-		if _, ok := h.(host.Local); ok {
-			return Local{}, nil
-		}
-		u, ok := h.(interface{ Unwrap() host.Host })
-		if !ok {
-			break
-		}
-		h = u.Unwrap()
+	if t, ok := host.As[Host](h); ok {
+		return t, nil
+	}
+	if _, ok := host.As[host.Local](h); ok {
+		return Local{}, nil
 	}
 	return nil, ErrNoTrees
 }
