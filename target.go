@@ -245,6 +245,14 @@ func (p Policy) Fixes(at string) bool {
 	})
 }
 
+// leastRenewed is how old an answer may become at least that a cache renews in the background:
+// few requests may come.
+const leastRenewed = 5 * time.Second
+
+// RenewedAge is how old an answer may become that a cache keeps for a time and then renews in the
+// background, while it sends the old one: two and a half times that, and 5 s at least.
+func RenewedAge(kept time.Duration) time.Duration { return max(leastRenewed, 5*kept/2) }
+
 // A Parameter is one setting of a program that is loaded or that loads.
 type Parameter struct {
 	Name  string `json:"name"`  // of its variable in the environment

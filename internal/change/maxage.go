@@ -30,10 +30,6 @@ func (e *AgeError) Hints() []string {
 // ageArgs are the arguments of acts that say how old an answer may become.
 var ageArgs = []string{"valid", "expires"}
 
-// leastRenewed is how old an answer of a cache may become that renews answers in the background, if
-// few requests come; with a long lifetime it is two and a half times that.
-const leastRenewed = 5 * time.Second
-
 // youngEnough refuses a change that weakens freshness by more than the policy's limit, unless
 // it is about files that the policy names as fixed.
 func youngEnough(p iikanji.Policy, c *iikanji.Change, r iikanji.Remedy) error {
@@ -56,7 +52,7 @@ func youngEnough(p iikanji.Policy, c *iikanji.Change, r iikanji.Remedy) error {
 		}
 	}
 	if r.Args["stale"] == "updating" && age > 0 { // an old answer is sent while a new one is made
-		age = max(leastRenewed, 5*age/2)
+		age = iikanji.RenewedAge(age)
 	}
 	if age == 0 || age > most {
 		return &AgeError{most, age}

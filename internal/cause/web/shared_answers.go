@@ -33,9 +33,6 @@ const (
 	// shortCache is the lifetime of a cached answer in seconds: too short to be
 	// noticed by users.
 	shortCache = 1.0
-	// renewedAge is how old an answer may become that is renewed in the background, if few
-	// requests come.
-	renewedAge = 5 * time.Second
 	// longWait is the mean number of requests that arrive while a cached answer is
 	// renewed from which on their waiting matters: with proxy_cache_lock, nginx
 	// lets them check every 500 ms.
@@ -154,7 +151,7 @@ func keepShort(v *cause.View, route string, others float64) []iikanji.Remedy {
 	}
 	out := slices.Concat(v.NginxConf("cache it for 1 s in nginx: answers may be that old (freshness)", args("1s")),
 		v.NginxConf("cache it for 100 ms, if 1 s is too old", args("100ms")))
-	if most := v.Input.Target.Policy.MaxAge; others >= longWait && (most == 0 || most >= renewedAge) {
+	if most := v.Input.Target.Policy.MaxAge; others >= longWait && (most == 0 || most >= iikanji.RenewedAge(2*time.Second)) {
 		renewed := args("2s")
 		renewed["stale"] = "updating"
 		out = append(v.NginxConf("cache it for 2 s in nginx, and renew it in the background: answers may be that old (freshness)", renewed), out...)
