@@ -73,7 +73,7 @@ func (in Input) Binding() Binding {
 func (in Input) cpuBinding(run *iikanji.Run) (best Binding, found bool) {
 	fullest := 0.0
 	for _, name := range usageHosts(run) {
-		if b, used, ok := cpuOf(run, name, in.machineOf(name)); ok && used > fullest {
+		if b, used, ok := cpuOf(run, name, in.MachineOf(name)); ok && used > fullest {
 			best, found, fullest = b, true, used
 		}
 	}
@@ -91,8 +91,9 @@ func usageHosts(run *iikanji.Run) []string {
 	return names
 }
 
-// machineOf is what the samples of a machine show, nil where it was not sampled.
-func (in Input) machineOf(host string) *iikanji.MachineRow {
+// MachineOf is what the samples of a machine show, "" for the one that sends the load; nil where
+// it was not sampled.
+func (in Input) MachineOf(host string) *iikanji.MachineRow {
 	if host == "" {
 		host = ThisMachine
 	}

@@ -69,21 +69,14 @@ func machines(v *cause.View) []machine {
 // busyHalf is the CPU use of a machine, in cores, in the half of the time in which it was
 // greatest, 0 where it was not sampled; under a quota that of the services.
 func busyHalf(v *cause.View, name string, quota bool) float64 {
-	for _, p := range v.Input.Profiles {
-		if p.Source != iikanji.Host || p.Target != called(name) || !v.Input.Seen(p) {
-			continue
-		}
-		for _, r := range p.Rows {
-			switch {
-			case r.Host == nil || r.Host.Machine == nil:
-			case quota:
-				return r.Host.Machine.ServicesHalf
-			default:
-				return r.Host.Machine.BusyHalf
-			}
-		}
+	m := v.Input.MachineOf(name)
+	switch {
+	case m == nil:
+		return 0
+	case quota:
+		return m.ServicesHalf
 	}
-	return 0
+	return m.BusyHalf
 }
 
 func coresOf(run *iikanji.Run, name string) float64 {
