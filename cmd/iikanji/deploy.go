@@ -237,10 +237,7 @@ func (c *deployCmd) print(e *env, done []*deploy.Result) error {
 	}
 	out := &output{w: e.Stdout}
 	for _, r := range done {
-		name := r.Service
-		if r.Host != "" {
-			name += " on " + r.Host
-		}
+		name := iikanji.PlacedOn(r.Service, r.Host)
 		if r.Form == "back" {
 			out.line("%s: the former version serves", report.Clean(name))
 			continue

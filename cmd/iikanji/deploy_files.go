@@ -109,7 +109,7 @@ func etcChanges(site *change.Site, f *target.File, on string, files []deploy.Etc
 	}
 	var out []*iikanji.Change
 	for _, name := range order {
-		c := &iikanji.Change{Kind: deployKind, Target: name, Says: fmt.Sprintf("write %s of the ledger%s", report.Number(len(edits[name]), "file"), onHost(on)), Risk: iikanji.RiskReload}
+		c := &iikanji.Change{Kind: deployKind, Target: name, Says: iikanji.PlacedOn(fmt.Sprintf("write %s of the ledger", report.Number(len(edits[name]), "file")), on), Risk: iikanji.RiskReload}
 		verb := iikanji.VerbUnknown
 		if svc, ok := site.Services[name]; ok && svc.Running != nil {
 			if verb = iikanji.Restart; svc.Reloads {
@@ -120,14 +120,6 @@ func etcChanges(site *change.Site, f *target.File, on string, files []deploy.Etc
 		out = append(out, c)
 	}
 	return out, nil
-}
-
-// onHost names another machine.
-func onHost(name string) string {
-	if name == "" {
-		return ""
-	}
-	return " on " + name
 }
 
 // readerOf is the service that reads a configuration file of a machine: that whose folder is

@@ -82,12 +82,7 @@ func isTwinOf(s *target.Service, others []*target.Service) bool {
 }
 
 // placed names a service and, if it is another one, its machine.
-func placed(s *target.Service) string {
-	if s.Host == "" {
-		return s.Name
-	}
-	return s.Name + " on " + s.Host
-}
+func placed(s *target.Service) string { return iikanji.PlacedOn(s.Name, s.Host) }
 
 // placesGranted are the paths on other machines that the deployment of these apps writes: what
 // is named on the command line may be written there, as here.
@@ -133,10 +128,7 @@ type stoppedError struct {
 func (e *stoppedError) Error() string {
 	text := e.Err.Error()
 	for _, r := range e.Done {
-		text += fmt.Sprintf("\nthe new version serves: %s", r.Service)
-		if r.Host != "" {
-			text += " on " + r.Host
-		}
+		text += fmt.Sprintf("\nthe new version serves: %s", iikanji.PlacedOn(r.Service, r.Host))
 	}
 	for _, s := range e.Left {
 		text += fmt.Sprintf("\nnot deployed: %s", placed(s))
