@@ -108,9 +108,10 @@ func listenVariable(files []settings.File, env map[string]string, port string, t
 
 // listensBy reports whether the source has a variable in a line that begins to listen.
 func listensBy(files []settings.File, name string) bool {
+	word := asWord(name)
 	return slices.ContainsFunc(files, func(f settings.File) bool {
 		for line := range strings.Lines(f.Text) {
-			if names(line, name) && listenCall.MatchString(line) {
+			if word.MatchString(line) && listenCall.MatchString(line) {
 				return true
 			}
 		}
@@ -120,10 +121,11 @@ func listensBy(files []settings.File, name string) bool {
 
 // hasName reports whether the source has a variable at all.
 func hasName(files []settings.File, name string) bool {
-	return slices.ContainsFunc(files, func(f settings.File) bool { return names(f.Text, name) })
+	word := asWord(name)
+	return slices.ContainsFunc(files, func(f settings.File) bool { return word.MatchString(f.Text) })
 }
 
-// names reports whether a text has a variable's name as a word.
-func names(text, name string) bool {
-	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
+// asWord matches a variable's name as a word.
+func asWord(name string) *regexp.Regexp {
+	return regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 }

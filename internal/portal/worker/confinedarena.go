@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -102,7 +103,7 @@ func arenaProcess(args []string, report *os.File) error {
 	}
 	stderr := newClip(4 << 10)
 	cmd := exec.Command(program, args...)
-	cmd.Stdout, cmd.Stderr = os.Stdout, tee{os.Stderr, stderr}
+	cmd.Stdout, cmd.Stderr = os.Stdout, io.MultiWriter(stderr, os.Stderr)
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("starting the benchmarker: %w", err)
 	}
@@ -128,17 +129,4 @@ func arenaProcess(args []string, report *os.File) error {
 			return nil
 		}
 	}
-}
-
-// A tee writes to a file and keeps a part.
-type tee struct {
-	file *os.File
-	kept *clip
-}
-
-func (t tee) Write(b []byte) (int, error) {
-	if _, err := t.kept.Write(b); err != nil {
-		return 0, err
-	}
-	return t.file.Write(b)
 }

@@ -88,8 +88,11 @@ func (h *hands) keep(changes []*iikanji.Change, why string) error {
 func (h *hands) fingerprint(ctx context.Context, more ...*iikanji.Change) (iikanji.Fingerprint, error) {
 	places := map[string]iikanji.Op{}
 	collect := func(c *iikanji.Change) {
+		if c.Prepares {
+			return
+		}
 		for _, op := range c.Do {
-			if op.Expect != "" && !c.Prepares {
+			if op.Expect != "" {
 				places[op.Location()] = op
 			}
 		}
