@@ -54,7 +54,8 @@ profile = "contest"
 folders = ["web:/etc/nginx"]
 `
 
-// farApp answers a version, and ends at its start if START says so.
+// farApp is the source of a server that answers each request with VERSION. START is a line of
+// Python that runs first; a version that must fail exits there.
 const farApp = `import sys
 from http.server import BaseHTTPRequestHandler, HTTPServer
 START

@@ -114,8 +114,8 @@ func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 }
 
 // typedRemedy is the remedy that words of the command line name: a kind of change, its act, and
-// arguments as NAME=VALUE. The argument target names the target of the change; without it, the
-// argument service does. The result is nil if the first word is no kind of change.
+// arguments as NAME=VALUE. The target of the change is the argument target, or else the argument
+// service. If the first word is no kind of change, the result is nil.
 func typedRemedy(words []string) (*remedyList, error) {
 	if len(words) == 0 {
 		return nil, nil

@@ -74,7 +74,7 @@ func startMachines(t *testing.T) *stranger {
 		}
 		s.ssh(0, string(file), "cat >"+name)
 	}
-	s.ssh(0, "", "sudo install -m 755 iikanji /usr/local/bin/iikanji && sudo install -D -m 600 key /root/.ssh/id_ed25519 && mkdir site")
+	s.ssh(0, "", "sudo install -m 755 iikanji /usr/local/bin/iikanji && sudo install -D -m 600 key ~root/.ssh/id_ed25519 && mkdir site")
 	return s
 }
 
@@ -155,7 +155,8 @@ func (s *stranger) pressed() (score string) {
 	return strings.ReplaceAll(m[1], ",", "")
 }
 
-// benched starts a bench of the sheet, presses when it says so, and gives the score later.
+// benched runs a line of the sheet with iikanji bench in portal mode: it starts the command, plays
+// the run of the portal when the command asks for it, and types the score after the command.
 func (s *stranger) benched(line string) {
 	s.t.Helper()
 	s.inSheet(line)

@@ -10,9 +10,10 @@ import (
 // all readers ask for it at once, and a statement of theirs runs fifty times for each that is
 // stored. The source of the apps says which handlers can send a statement.
 
-// bySource gives digests whose senders by time are none that the source allows, or that have none,
-// senders among the routes that it allows. within are these routes of each digest; none where the
-// source allows all, or is not known.
+// bySource finds the routes whose handlers can send each digest, by the source of the apps, and
+// returns them as within: none where the source allows all routes, or is not known. It replaces
+// the senders of a digest, which the times gave, if they are not all among these routes or explain
+// too few executions.
 func (v *View) bySource(c clock, routes, digests []counted, senders [][]Sender) (within [][]string) {
 	within = make([][]string, len(digests))
 	sent := map[string][]SentStatement{}

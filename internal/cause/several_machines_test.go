@@ -209,8 +209,8 @@ func (p *park) prepared() {
 	p.sampled("web", cores)
 }
 
-// stopped has quotas, of which the services of a machine get 80 %, and by which it is stopped for a
-// share of the time.
+// stopped gives the machines quotas. On one host the quota stops the machine for a share of the
+// time, and the services have used less than the quota, because other programs count, too.
 func (p *park) stopped(host string, share float64) {
 	p.quotas()
 	for _, u := range slices.Clone(p.Run.Usage) {

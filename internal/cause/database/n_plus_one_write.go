@@ -13,8 +13,8 @@ import (
 var byKey = regexp.MustCompile(`(?i)\bwhere\b.*=\s*[?'0-9]`)
 
 // writeLoop finds an UPDATE or DELETE that is sent in a loop: three times or more for each request
-// of a route, or in each transaction. It is no look-up, so its rows say nothing: only how often it
-// runs does.
+// of a route, or in each transaction. The number of executions alone decides: a write returns no
+// rows that could be compared with those of a list.
 func writeLoop(v *cause.View, d cause.Digest) (iikanji.Finding, bool) {
 	if d.Parsed == nil || d.Parsed.Verb != "update" && d.Parsed.Verb != "delete" || d.Totals.Count < cause.ManyRuns || !byKey.MatchString(d.Query.Fingerprint) {
 		return iikanji.Finding{}, false

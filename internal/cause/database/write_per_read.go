@@ -30,10 +30,10 @@ var writePerRead = cause.Declare(cause.PerDatabase, findWritePerRead,
 		Line:     "requests that read add to a counter, or mark rows that are marked already",
 		Remedies: []cause.Way{cause.Patch}})
 
-// findWritePerRead reports requests that only read, each of which sends a write: it adds to a
-// counter in a row, with a commit of its own (views, downloads, hits), whose sums can be kept in
-// memory and written once a second; or it changes nothing most of the time (what was seen is
-// marked as seen again), which can be asked before.
+// findWritePerRead reports writes of GET requests, of two sorts. A counter (views, downloads, hits)
+// adds to a column of a row, with a commit of its own: the app can keep the sums in memory and
+// write them once a second. A write in vain changes no row most of the time, as when it marks
+// messages as read again: the app can send a SELECT before it.
 func findWritePerRead(v *cause.View) []iikanji.Finding {
 	var out []iikanji.Finding
 	for _, d := range v.Digests {
