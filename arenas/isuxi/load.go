@@ -28,13 +28,18 @@ func (ct *contest) Load(ctx context.Context, s scenario.Session) error {
 	ct.tally = new(tally) // without the checks
 	s.Gauge("offered work (digest)", "", ct.work())
 	for i := range threads {
+		if !ct.part.Owns(i) {
+			continue
+		}
 		s.Go("thread", func(ctx context.Context) {
 			for r := ct.rand(fmt.Sprintf("thread %d", i)); ctx.Err() == nil; {
 				ct.report(ct.iterate(ctx, r))
 			}
 		})
 	}
-	s.Go("checker", ct.checker)
+	if ct.part.First() {
+		s.Go("checker", ct.checker)
+	}
 	<-ctx.Done()
 	s.Gauge("requests", "", float64(ct.tally.requests.Load()))
 	return ct.tally.verdict()
@@ -87,9 +92,23 @@ type visit struct {
 	entry           string // path of the newest entry of user two that user one sees; "" for none
 }
 
+// turn draws the users of a turn. The users of a sharded run are divided among the generators, as
+// each has sessions of its own.
+func (ct *contest) turn(r *rand.Rand) (users []*user) {
+	if ct.part.Of < 2 {
+		return ct.pick(r, firstActor, setMembers, 3)
+	}
+	for _, i := range r.Perm(setMembers - firstActor) {
+		if ct.part.Owns(i) && len(users) < 3 {
+			users = append(users, ct.users[firstActor+i])
+		}
+	}
+	return users
+}
+
 // iterate is one turn. It ends where the contest's tested its deadline, or at an error.
 func (ct *contest) iterate(ctx context.Context, r *rand.Rand) error {
-	drawn := ct.pick(r, firstActor, setMembers, 3)
+	drawn := ct.turn(r)
 	v := &visit{ct: ct, r: r, one: drawn[0], two: drawn[1], three: drawn[2]}
 	for _, part := range []func(context.Context) error{v.begin, v.comments, v.returns, v.looksAround, v.readsEntry, v.writes} {
 		if err := part(ctx); err != nil || ctx.Err() != nil {

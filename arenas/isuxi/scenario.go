@@ -50,6 +50,7 @@ type contest struct {
 	data  *dataset
 	speed float64
 	poll  time.Duration
+	part  scenario.Part // of a sharded run
 
 	s     scenario.Session // set by Prepare, as all below
 	set   *userSet
@@ -87,6 +88,7 @@ var (
 	_ scenario.Preparer  = (*contest)(nil)
 	_ scenario.Loader    = (*contest)(nil)
 	_ scenario.Validator = (*contest)(nil)
+	_ scenario.Shardable = (*contest)(nil)
 )
 
 // Info describes the benchmarker.

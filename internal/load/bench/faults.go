@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -79,15 +78,6 @@ func (b *faultGroups) list() []iikanji.Fault {
 	for _, g := range b.known {
 		all = append(all, *g)
 	}
-	slices.SortFunc(all, func(a, c iikanji.Fault) int {
-		if a.Fatal != c.Fatal {
-			if a.Fatal {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(severity[a.Kind], severity[c.Kind]), cmp.Compare(c.Count, a.Count),
-			cmp.Compare(a.Step, c.Step), cmp.Compare(a.Check, c.Check))
-	})
+	slices.SortFunc(all, compareFaults)
 	return all
 }

@@ -19,19 +19,30 @@ import (
 // is done the run ends at once and keeps what was measured: Outcome Interrupted,
 // Partial true.
 func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, error) {
-	s, err := newSession(sc, o)
+	s, run, err := measure(ctx, sc, o, nil)
 	if err != nil {
 		return nil, err
 	}
+	s.finish(ctx, run)
+	return run, nil
+}
+
+// measure runs the phases of a run, or of a part of one: l is nil for a whole run.
+func measure(ctx context.Context, sc scenario.Scenario, o Options, l *linked) (*session, *iikanji.Run, error) {
+	s, err := newSession(sc, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.linked = l
 	defer s.close()
 	samples, err := s.openSamples()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	restore, err := prepareRuntime(o.CPUs)
 	if err != nil {
 		samples.close(s.shards)
-		return nil, err
+		return nil, nil, err
 	}
 	defer restore()
 	defer s.showProgress()()
@@ -46,8 +57,7 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	if err := s.heads.close(); err != nil {
 		s.warn("%s", err)
 	}
-	s.finish(ctx, run)
-	return run, nil
+	return s, run, nil
 }
 
 // openSamples creates the file of samples if Options.SamplesDir is set.
@@ -79,14 +89,14 @@ func (s *session) newRun() *iikanji.Run {
 // prepare runs the scenario's Prepare, if it has one.
 func (s *session) prepare(ctx context.Context) {
 	p := newPhase(ctx, numPrepare, scenario.Prepare)
-	sc, ok := s.sc.(scenario.Preparer)
-	if !ok {
-		s.now.Store(p)
+	s.now.Store(p)
+	prepare := s.preparing()
+	if prepare == nil || !s.awaitPrepared(ctx) {
 		return
 	}
 	limit := firstOf(s.o.PrepareTimeout, DefaultPhaseTimeout)
 	s.notify(scenario.Prepare, true)
-	s.runPhase(p, limit, false, func(ctx context.Context) error { return sc.Prepare(ctx, s) }, nil)
+	s.runPhase(p, limit, false, func(ctx context.Context) error { return prepare(ctx, s) }, nil)
 	s.notify(scenario.Prepare, false)
 	s.checkOutside(ctx, p)
 }
@@ -108,7 +118,7 @@ func (s *session) checkOutside(ctx context.Context, p *phase) {
 // load runs the scenario's Load and measures it.
 func (s *session) load(ctx context.Context, run *iikanji.Run) {
 	sc, ok := s.sc.(scenario.Loader)
-	if !ok || s.o.NoLoad || s.failed() || ctx.Err() != nil {
+	if !ok || s.o.NoLoad || s.failed() || ctx.Err() != nil || !s.awaitBegin(ctx) {
 		return
 	}
 	takeTallies(s.shards, len(s.info.Steps)) // requests of Prepare count in the samples only
@@ -117,6 +127,7 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 	s.beginSeconds()
 	w := s.startWatch()
 	s.scoring.Store(true)
+	exchanged := s.exchange(ctx)
 	s.runPhase(p, s.LoadTime(), true, func(ctx context.Context) error { return sc.Load(ctx, s) }, func() {
 		s.scoring.Store(false)
 		w.stop(s)
@@ -125,6 +136,7 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 		delete(alive, "(load)")
 		s.gaugeAll("actors at the end: ", alive)
 	})
+	exchanged()
 	s.sumLoad(run, w)
 }
 
@@ -132,7 +144,8 @@ func (s *session) load(ctx context.Context, run *iikanji.Run) {
 func (s *session) sumLoad(run *iikanji.Run, w *watch) {
 	run.Took = w.took()
 	s.endSeconds()
-	run.Steps = s.stepStats(takeTallies(s.shards, len(s.info.Steps)))
+	s.tallies = takeTallies(s.shards, len(s.info.Steps))
+	run.Steps = s.stepStats(s.tallies)
 	var u iikanji.Usage
 	run.Load, u = w.result(s, run.Steps)
 	run.Usage = append(run.Usage, u)

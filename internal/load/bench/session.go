@@ -41,10 +41,13 @@ type session struct {
 	timeouts atomic.Int64
 	outside  atomic.Int64 // reported in Prepare and Validate
 	faults   faultGroups
+	linked   *linked     // of a part of a sharded run; else nil
+	tallies  []stepTally // of the load, by step
 
 	mu       sync.Mutex
 	clients  map[*client]struct{}
 	fatal    []string // why the run failed, first reason first
+	stopped  string   // why another shard ended the run; "" if none did
 	warnings []string
 	notes    []string
 	note     string // the latest, for the progress display
@@ -164,13 +167,19 @@ func (s *session) Add(e scenario.Event, n int64) {
 }
 
 // Count implements scenario.Session.
-func (s *session) Count(e scenario.Event) int64 { return s.events.count(e) }
+func (s *session) Count(e scenario.Event) int64 {
+	n := s.events.count(e)
+	if s.linked != nil {
+		n += s.linked.events[e].Load()
+	}
+	return n
+}
 
 // Errors implements scenario.Session.
-func (s *session) Errors() int64 { return s.errors.Load() }
+func (s *session) Errors() int64 { return s.linked.allErrors(s.errors.Load()) }
 
 // Timeouts implements scenario.Session.
-func (s *session) Timeouts() int64 { return s.timeouts.Load() }
+func (s *session) Timeouts() int64 { return s.linked.allTimeouts(s.timeouts.Load()) }
 
 // Report implements scenario.Session.
 func (s *session) Report(err error) {
@@ -192,11 +201,14 @@ func (s *session) Report(err error) {
 	case timeout && !s.info.Table.TimeoutErrors:
 		s.timeouts.Add(1)
 	default:
-		if n, limit := s.errors.Add(max(f.Weight, 1)), s.info.Table.MaxErrors; limit > 0 && n > limit {
-			s.fail(fmt.Sprintf("more than %d errors", limit))
+		n, limit := s.linked.allErrors(s.errors.Add(max(f.Weight, 1))), s.info.Table.MaxErrors
+		if limit > 0 && n > limit {
+			s.fail(tooMany(limit))
 		}
 	}
 }
+
+func tooMany(limit int64) string { return fmt.Sprintf("more than %d errors", limit) }
 
 // Fail implements scenario.Session.
 func (s *session) Fail(err error) {
@@ -222,7 +234,7 @@ func (s *session) fail(reason string) {
 func (s *session) failed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.fatal) > 0
+	return len(s.fatal) > 0 || s.stopped != ""
 }
 
 // Gauge implements scenario.Session.
@@ -262,5 +274,5 @@ func (s *session) LoadTime() time.Duration { return firstOf(s.o.Load, s.info.Loa
 
 // score computes the score of the counts so far.
 func (s *session) score() scenario.Score {
-	return s.info.Table.Score(s.events.all(), s.errors.Load(), s.timeouts.Load())
+	return s.info.Table.Score(s.linked.add(s.events.all()), s.Errors(), s.Timeouts())
 }
