@@ -14,6 +14,7 @@
 //	login                            passwords, authenticators, sign-in at other services
 //	notify                           push, mail and webhooks, derived from the events
 //	export                           a contest as plain files, and back
+//	fleet                            one profile of the logs of many hosts
 //	worker                           a process that runs jobs, with its guard
 //	sim                              a whole contest on a clock that jumps
 //

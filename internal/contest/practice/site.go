@@ -156,7 +156,13 @@ func (s *site) put(ctx context.Context, m *lab.Machine, first netip.Addr) error 
 	if err := linkGo(m); err != nil {
 		return err
 	}
-	here, outside := s.places("80"), s.places(first.String())
+	return s.config(m, first.String())
+}
+
+// config writes the configurations of the services and their units. entry is the address that
+// clients use.
+func (s *site) config(m place, entry string) error {
+	here, outside := s.places("80"), s.places(entry)
 	for _, svc := range s.arena.Services {
 		var err error
 		switch svc.Engine {
@@ -195,7 +201,7 @@ func linkGo(m *lab.Machine) error {
 }
 
 // putNginx writes nginx's configuration.
-func (s *site) putNginx(m *lab.Machine, svc arena.Service, p arena.Places) error {
+func (s *site) putNginx(m place, svc arena.Service, p arena.Places) error {
 	for _, c := range svc.Configs {
 		body, err := fs.ReadFile(s.arena.Files, c.Template)
 		if err != nil {
@@ -217,7 +223,7 @@ func (s *site) putNginx(m *lab.Machine, svc arena.Service, p arena.Places) error
 }
 
 // putApp writes an app's environment and its unit.
-func (s *site) putApp(m *lab.Machine, svc arena.Service, p arena.Places) error {
+func (s *site) putApp(m place, svc arena.Service, p arena.Places) error {
 	var env strings.Builder
 	for _, kv := range svc.Env(p) {
 		name, value, _ := strings.Cut(kv, "=")
@@ -243,8 +249,7 @@ func (s *site) begin(ctx context.Context, m *lab.Machine) error {
 	for _, svc := range s.arena.Services {
 		if svc.Engine == iikanji.EngineMariaDB {
 			db := svc.Database
-			sql := fmt.Sprintf("CREATE DATABASE `%s`; CREATE USER '%s'@'localhost' IDENTIFIED BY '%s'; GRANT ALL ON *.* TO '%[2]s'@'localhost'", db.Name, db.User, db.Password)
-			if err := in(ctx, m, nil, "/", "mariadb", "-e", sql); err != nil {
+			if err := in(ctx, m, nil, "/", "mariadb", "-e", databaseSQL(db.Name, db.User, db.Password)); err != nil {
 				return err
 			}
 		}

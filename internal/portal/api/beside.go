@@ -50,9 +50,10 @@ type Trainee struct {
 
 // A Flag is something that staff should look at. It decides nothing.
 type Flag struct {
-	Kind  string    `json:"kind"` // machine, address, mail, keys or boot
+	Kind  string    `json:"kind"` // machine, address, mail, keys, boot or answers
 	Teams []string  `json:"teams"`
 	Hosts []string  `json:"hosts,omitempty"`
+	Pages []string  `json:"pages,omitempty"` // paths, of answers
 	At    time.Time `json:"at,omitzero"`
 }
 

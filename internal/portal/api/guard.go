@@ -16,10 +16,11 @@ import (
 // connections of this server only, no inline code, no frame.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// maxBody bounds a request; a worker's result may be larger.
+// maxBody bounds a request; a worker's result and a host's profile may be larger.
 const (
 	maxBody       = 256 << 10
 	maxWorkerBody = 16 << 20
+	maxFleetBody  = 2 << 20
 )
 
 // guard checks the Host and the origin of each request, bounds its body, and sets the headers
@@ -43,8 +44,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			return
 		}
 		limit := int64(maxBody)
-		if strings.HasPrefix(r.URL.Path, "/worker/") {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/worker/"):
 			limit = maxWorkerBody
+		case strings.HasPrefix(r.URL.Path, "/fleet/"):
+			limit = maxFleetBody
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, limit)
 		inner.ServeHTTP(w, r)

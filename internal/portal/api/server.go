@@ -284,7 +284,7 @@ func (s *Server) fail(c *Call, err error) {
 			c.W.Header().Set("Retry-After", fmt.Sprint(int(refused.Wait.Seconds())+1))
 		}
 	}
-	if s.o.Error != nil && !strings.HasPrefix(c.R.URL.Path, "/api/") && !strings.HasPrefix(c.R.URL.Path, "/worker/") {
+	if s.o.Error != nil && !strings.HasPrefix(c.R.URL.Path, "/api/") && !strings.HasPrefix(c.R.URL.Path, "/worker/") && !strings.HasPrefix(c.R.URL.Path, "/fleet/") {
 		s.o.Error(c, status, text)
 		return
 	}

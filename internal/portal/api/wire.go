@@ -99,6 +99,8 @@ type Report struct {
 	Stderr   string              `json:"stderr,omitempty"`
 	Took     time.Duration       `json:"took_ns"` // of the slot
 	Error    string              `json:"error,omitempty"`
+	// Differs are pages that the site answered otherwise for the benchmarker than for a browser.
+	Differs []string `json:"differs,omitempty"`
 	// Refused is why the target could not be loaded: nothing was run, and nothing is charged.
 	Refused string `json:"refused,omitempty"`
 }

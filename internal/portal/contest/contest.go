@@ -237,10 +237,25 @@ type Problem struct {
 	Seed      string
 	FinalSeed string
 	Set       map[string]string // settings of the arena
+	// Shards is how many generators send the load of an arena together; 0 or 1 for one.
+	Shards int
+	// Shadow is what is asked after a run as another visitor than the benchmarker.
+	Shadow Shadow
 	// Callbacks are ports at which the benchmarker takes connections of the hosts that it loads:
 	// a run has one of them.
 	Callbacks []int
 }
+
+// A Shadow names pages that anyone may read without a login, and that do not change by themselves.
+// After a run they are asked as the benchmarker, whose User-Agent is Agent, and as a browser: a site
+// that answers differently is flagged.
+type Shadow struct {
+	Pages []string // paths
+	Agent string
+}
+
+// MostShadows is how many pages a problem names at most.
+const MostShadows = 4
 
 // Callback in a setting of an arena becomes the address and port of the worker at which a run takes
 // connections of the hosts that it loads.

@@ -159,6 +159,10 @@ func (d *decoder) problem(id string, t *table) Problem {
 		p.Set[name] = set.text(name, "")
 	}
 	p.Callbacks = t.ports("callbacks")
+	p.Shards = t.number("shards", 0, 0, 64)
+	shadow := t.below("shadow")
+	p.Shadow = Shadow{Pages: shadow.list("pages"), Agent: shadow.text("agent", "")}
+	shadow.done()
 	return p
 }
 

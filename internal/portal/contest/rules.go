@@ -186,6 +186,10 @@ func (d *decoder) problemRules(p *Problem) {
 			d.at(path+".set."+name, "set: %s needs ports in callbacks", Callback)
 		}
 	}
+	if p.Shards > 1 && p.Arena == "" {
+		d.at(path+".shards", "shards are of arenas")
+	}
+	d.shadowRules(p, path+".shadow")
 	if p.Timeout < p.Load {
 		d.at(path+".timeout", "timeout is shorter than the load")
 	}
@@ -193,6 +197,21 @@ func (d *decoder) problemRules(p *Problem) {
 		if _, err := strconv.ParseUint(p.Seed, 10, 64); err != nil {
 			d.at(path+".seed", `seed: want "per-job" or a number in quotes, not %q`, p.Seed)
 		}
+	}
+}
+
+// shadowRules checks which pages are asked after a run.
+func (d *decoder) shadowRules(p *Problem, path string) {
+	if len(p.Shadow.Pages) > MostShadows {
+		d.at(path+".pages", "shadow: at most %d pages", MostShadows)
+	}
+	for _, page := range p.Shadow.Pages {
+		if !strings.HasPrefix(page, "/") || strings.HasPrefix(page, "//") || len(page) > 200 || strings.ContainsFunc(page, func(r rune) bool { return r <= ' ' || r > '~' || r == '#' }) {
+			d.at(path+".pages", "shadow: want paths such as /about, not %q", page)
+		}
+	}
+	if agent := p.Shadow.Agent; len(p.Shadow.Pages) > 0 && agent == "" || len(agent) > 200 || strings.ContainsFunc(agent, func(r rune) bool { return r < ' ' || r > '~' }) {
+		d.at(path, "shadow: agent is the User-Agent of the benchmarker, not %q", agent)
 	}
 }
 

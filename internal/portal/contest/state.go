@@ -38,6 +38,9 @@ var moves = map[State][]State{
 	Archived:    nil,
 }
 
+// Next are the states that staff may make of one.
+func Next(from State) []State { return slices.Clone(moves[from]) }
+
 // Facts are what a transition depends on.
 type Facts struct {
 	Now      time.Time

@@ -1,9 +1,12 @@
 package export
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +46,8 @@ text = "s3cr3t-hint"
 command = ["bench", "--key", "s3cr3t-command"]
 seed = "777000777"
 load = "10s"
+shadow.pages = ["/s3cr3t-page"]
+shadow.agent = "s3cr3t-agent"
 [targets]
 allow = ["10.20.0.0/16"]
 `
@@ -137,9 +142,29 @@ func newHall(t *testing.T) *hall {
 		ok(err)
 		h.at = h.at.Add(time.Second)
 	}
+	h.training(t)
 	ok(h.core.Award(ctx, "o", "cup_final", api.Award{Prize: "jury", Team: h.teams[2], Reason: "hidden-award"})) // the board is frozen
 	h.secrets = append(h.secrets, "s3cr3t-command", "777000777", "1234567890123456789", "s3cr3t-stderr")
 	return h
+}
+
+// training opens a hint, and reboots a machine twice.
+func (h *hall) training(t *testing.T) {
+	t.Helper()
+	if err := h.core.OpenHint(t.Context(), api.Who{Account: "account-of-a-hint", Team: h.teams[1]}, "cup_final", "h"); err != nil {
+		t.Fatal(err)
+	}
+	made, err := h.core.RegisterHost(t.Context(), "u", "cup_final", api.NewHost{Team: h.teams[0], Name: "machine-of-a-team", Address: "http://10.20.1.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.secrets = append(h.secrets, made.Token)
+	for _, boot := range []string{"boot-1", "boot-2", "boot-3"} {
+		if _, err := h.core.HostBeat(t.Context(), api.HostBeat{Token: made.Token, Port: 8790, Boot: boot}, netip.MustParseAddr("10.20.1.1")); err != nil {
+			t.Fatal(err)
+		}
+		h.at = h.at.Add(time.Second)
+	}
 }
 
 func (h *hall) take(t *testing.T) (*carry.Taken, error) {
@@ -197,9 +222,9 @@ func TestEqual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range []string{"contest.toml", "teams.tsv", "rounds.jsonl", "results.jsonl", "questions.jsonl", "announcements.md", "boards/cup_final-provisional.json", "history/cup_final.tsv", "history/cup_final.svg", "ghosts/cup_final.tsv"} {
-			if string(again[name]) != string(files[name].Data) {
-				t.Errorf("%s: %s is another file after the import:\n%s\n%s", form, name, files[name].Data, again[name])
+		for _, name := range []string{"contest.toml", "teams.tsv", "rounds.jsonl", "results.jsonl", "questions.jsonl", "announcements.md", "boards/cup_final-provisional.json", "history/cup_final.tsv", "history/cup_final.svg", "ghosts/cup_final.tsv", "hints.jsonl", "machines.jsonl"} {
+			if f := files[name]; (f == nil) != (again[name] == nil) || f != nil && string(again[name]) != string(f.Data) {
+				t.Errorf("%s: %s is another file after the import:\n%v\n%s", form, name, f, again[name])
 			}
 		}
 		if _, _, err := Import(t.Context(), other, files); err == nil {
@@ -239,6 +264,84 @@ func TestFinals(t *testing.T) {
 	}
 }
 
+// TestTraining: opened hints and boots of machines come back, and so do the flags of machines; lines
+// of other contests are refused.
+func TestTraining(t *testing.T) {
+	h := newHall(t)
+	h.at = h.at.Add(24 * time.Hour)
+	err := h.core.Write(t.Context(), "late", func(tx *store.Tx) error { // a boot after the end, for a flag
+		_, err := tx.Exec("INSERT INTO host_events (id, host, team, at, what, detail) VALUES ('late', 'x', ?, ?, 'boot', '')", h.teams[1], h.at)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.core.DropHost(t.Context(), "u", "", hostOf(t, h.core)); err != nil { // its events stay
+		t.Fatal(err)
+	}
+	files := h.write(t, Staff)
+	if got := strings.Count(string(files["machines.jsonl"].Data), `"what":"boot"`); got != 3 {
+		t.Errorf("%d boots:\n%s", got, files["machines.jsonl"].Data)
+	}
+	other := newCore(t, func() time.Time { return h.at })
+	if _, _, err := Import(t.Context(), other, files); err != nil {
+		t.Fatal(err)
+	}
+	for name, read := range map[string]func(*lead.Core) (any, error){
+		"boots": func(c *lead.Core) (any, error) { return c.Boots(t.Context(), "cup") },
+		"hints": func(c *lead.Core) (any, error) { return c.HintUses(t.Context(), "cup_final", "") },
+		"flags": func(c *lead.Core) (any, error) { return c.Flags(t.Context(), "cup_final") },
+	} {
+		was, err := read(h.core)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := read(other); err != nil || fmt.Sprint(got) != fmt.Sprint(was) {
+			t.Errorf("%s: %v, were %v, %v", name, got, was, err)
+		}
+	}
+	for name, line := range map[string]string{
+		"hints.jsonl":    `{"round":"cup_final","team":"` + h.teams[0] + `","hint":"none","at":"2027-02-06T12:00:00Z"}`,
+		"machines.jsonl": `{"team":"` + h.teams[0] + `","host":"x","what":"other","at":"2027-02-06T12:00:00Z"}`,
+	} {
+		files := h.write(t, Staff)
+		files[name].Data = []byte(line + "\n")
+		remade(t, files)
+		if _, _, err := Import(t.Context(), newCore(t, func() time.Time { return h.at }), files); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s of another contest: %v", name, err)
+		}
+	}
+}
+
+// hostOf is the machine with an agent.
+func hostOf(t *testing.T, core *lead.Core) string {
+	t.Helper()
+	all, err := core.Hosts(t.Context(), "cup_final", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(x api.Host) bool { return x.Name == "machine-of-a-team" })
+	return all[i].ID
+}
+
+// remade writes the digests of changed files into the manifest.
+func remade(t *testing.T, files fstest.MapFS) {
+	t.Helper()
+	var m manifest
+	if err := json.Unmarshal(files["manifest.json"].Data, &m); err != nil {
+		t.Fatal(err)
+	}
+	for name := range m.Files {
+		sum := sha256.Sum256(files[name].Data)
+		m.Files[name] = hex.EncodeToString(sum[:])
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files["manifest.json"] = &fstest.MapFile{Data: text}
+}
+
 // TestSecrets: no form has a secret, and the public one has nothing that is not for everyone.
 func TestSecrets(t *testing.T) {
 	h := newHall(t)
@@ -248,7 +351,7 @@ func TestSecrets(t *testing.T) {
 		if form == Staff {
 			private = slices.DeleteFunc(private, func(s string) bool { return s == "s3cr3t-command" || s == "777000777" }) // of the contest file, which staff wrote
 		} else {
-			private = append(private, "note-of-a-team", "a private question", "staff-account", "10.20.0.", "log of a run", "secret-ghost", "hidden-award", "s3cr3t-hint", "aoi", "judge", "507") // 507: the last score, which is frozen
+			private = append(private, "note-of-a-team", "a private question", "staff-account", "10.20.0.", "log of a run", "secret-ghost", "hidden-award", "s3cr3t-hint", "s3cr3t-page", "s3cr3t-agent", "account-of-a-hint", "machine-of-a-team", "boot-2", "aoi", "judge", "507") // 507: the last score, which is frozen
 		}
 		for name, f := range files {
 			for _, secret := range private {
@@ -260,7 +363,7 @@ func TestSecrets(t *testing.T) {
 		for _, want := range Files {
 			want = strings.NewReplacer("ROUND", "cup_final", "TEAM", h.teams[0]).Replace(want)
 			_, has := files[want]
-			staff := slices.Contains([]string{"people.tsv", "audit.jsonl", "writeup/" + h.teams[0] + ".md"}, want)
+			staff := slices.Contains([]string{"people.tsv", "audit.jsonl", "hints.jsonl", "machines.jsonl", "writeup/" + h.teams[0] + ".md"}, want)
 			if !strings.Contains(want, "JOB") && has != (form == Staff || !staff) {
 				t.Errorf("%s: it has %s: %v", form, want, has)
 			}

@@ -18,7 +18,7 @@ import (
 // Files are what an export has: ROUND, JOB and TEAM are ids. Those of staff's form alone are
 // marked in Write.
 var Files = []string{"manifest.json", "contest.toml", "teams.tsv", "people.tsv", "rounds.jsonl", "results.jsonl", "boards/ROUND-provisional.json", "history/ROUND.tsv",
-	"questions.jsonl", "announcements.md", "audit.jsonl", "ghosts/ROUND.tsv", "runs/JOB.json", "logs/JOB.txt", "writeup/TEAM.md"}
+	"questions.jsonl", "announcements.md", "hints.jsonl", "machines.jsonl", "audit.jsonl", "ghosts/ROUND.tsv", "runs/JOB.json", "logs/JOB.txt", "writeup/TEAM.md"}
 
 // version is that of the form.
 const version = 1
@@ -83,8 +83,8 @@ type judgement struct {
 	Reason  string          `json:"reason"`
 }
 
-// public is a contest file without what is not for everyone: seeds, commands, networks of
-// hosts, and questions to teams.
+// public is a contest file without what is not for everyone: seeds, commands, pages that are asked
+// after runs, networks of hosts, and questions to teams.
 func public(file []byte) ([]byte, error) {
 	top := map[string]any{}
 	if err := toml.Unmarshal(file, &top); err != nil {
@@ -96,6 +96,7 @@ func public(file []byte) ([]byte, error) {
 				delete(p, "seed")
 				delete(p, "final_seed")
 				delete(p, "set")
+				delete(p, "shadow")
 				if _, has := p["command"]; has {
 					p["command"] = []string{"hidden"}
 				}

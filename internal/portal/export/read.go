@@ -187,6 +187,9 @@ func (r *reader) write(tx *store.Tx) error {
 			return err
 		}
 	}
+	if err := r.training(tx, known); err != nil {
+		return err
+	}
 	return r.core.Audit(tx, "", "import", r.contest.ID)
 }
 

@@ -158,8 +158,8 @@ func (w *writer) results(id string, h *lead.History, v *board.View) (out []resul
 	return out
 }
 
-// staff writes what staff alone may see: people, the audit log, reports and logs of runs, and
-// the write-ups of teams.
+// staff writes what staff alone may see: opened hints, events of machines, the audit log, reports
+// and logs of runs, and the write-ups of teams.
 func (w *writer) staff(ctx context.Context, rounds []string) error {
 	for _, id := range rounds {
 		jobs, err := w.core.Jobs(ctx, id, "")
@@ -176,7 +176,12 @@ func (w *writer) staff(ctx context.Context, rounds []string) error {
 			}
 		}
 	}
-	return w.core.Read(ctx, w.audit)
+	return w.core.Read(ctx, func(tx *store.Tx) error {
+		if err := w.training(tx, rounds); err != nil {
+			return err
+		}
+		return w.audit(tx)
+	})
 }
 
 // run writes a run with its log apart, and its line in the team's write-up.

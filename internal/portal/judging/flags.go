@@ -17,6 +17,7 @@ const (
 	SameMail    FlagKind = "mail"    // members of two teams have one mail address
 	KeysChanged FlagKind = "keys"    // the SSH host keys of a machine are not the pinned ones
 	LateBoot    FlagKind = "boot"    // a machine was rebooted after its team's time, and not by the judges
+	TwoAnswers  FlagKind = "answers" // a site answered the benchmarker otherwise than a browser
 )
 
 // A Flag is something that staff should look at. It decides nothing.
@@ -24,6 +25,7 @@ type Flag struct {
 	Kind  FlagKind  `json:"kind"`
 	Teams []string  `json:"teams"`
 	Hosts []string  `json:"hosts,omitempty"` // their names
+	Pages []string  `json:"pages,omitempty"` // of TwoAnswers
 	At    time.Time `json:"at,omitzero"`
 }
 
@@ -44,6 +46,13 @@ type MachineEvent struct {
 	Keys       bool // other SSH host keys; else a boot
 }
 
+// Answers are the pages that a site answered otherwise for the benchmarker, in one run.
+type Answers struct {
+	Team  string
+	At    time.Time
+	Pages []string
+}
+
 // Evidence is what flags are made of.
 type Evidence struct {
 	// Local: all teams are on one machine, so machines and addresses are equal anyway.
@@ -51,6 +60,7 @@ type Evidence struct {
 	Machines []Machine
 	People   []Person
 	Events   []MachineEvent
+	Answers  []Answers
 	// Ends are when the time of each team ends, HandsOff when its final judging began: boots
 	// from then on are the judges' own. A zero time is not yet.
 	Ends, HandsOff map[string]time.Time
@@ -81,6 +91,9 @@ func Flags(e Evidence) []Flag {
 			f.Kind = LateBoot
 		}
 		own = append(own, f)
+	}
+	for _, x := range e.Answers {
+		own = append(own, Flag{Kind: TwoAnswers, Teams: []string{x.Team}, At: x.At, Pages: x.Pages})
 	}
 	slices.SortStableFunc(own, func(a, b Flag) int { return a.At.Compare(b.At) })
 	return append(out, own...)

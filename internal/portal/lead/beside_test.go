@@ -204,3 +204,21 @@ func TestCleanRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswers: a run in which a site answered the benchmarker otherwise is a flag, once; a worker
+// cannot make it longer than the problem may be.
+func TestAnswers(t *testing.T) { answersOn(t, newHall) }
+
+func answersOn(t *testing.T, makeHall maker) {
+	t.Helper()
+	h := makeHall(t, 2)
+	h.enqueue(0)
+	h.finish(h.take("w1"), api.Report{Outcome: iikanji.Passed, Score: 5, Differs: []string{"/about", "/a", "/b", "/c", "/d", "/e"}})
+	h.enqueue(1)
+	h.finish(h.take("w1"), api.Report{Outcome: iikanji.Passed, Score: 5, Log: `"differs":[`})
+	flags, err := h.Flags(t.Context(), "hall_day")
+	h.check(err)
+	if len(flags) != 1 || flags[0].Kind != "answers" || flags[0].Teams[0] != h.teams[0] || len(flags[0].Pages) != 4 || flags[0].Pages[0] != "/about" {
+		t.Errorf("flags %+v", flags)
+	}
+}

@@ -57,7 +57,7 @@ func TestEngines(t *testing.T) {
 			return newHallOn(t, teams, s)
 		}
 		for name, test := range map[string]func(*testing.T, maker){"hosts": hostsOn, "host ways": hostWaysOn, "foreign jobs": foreignJobsOn, "rejudge": rejudgeOn, "disqualify": disqualifyOn, "plan": planOn, "final steps": finalStepsOn,
-			"ghosts": ghostsOn, "awards": awardsOn, "hints": hintsOn, "machine events": machineEventsOn} {
+			"ghosts": ghostsOn, "awards": awardsOn, "hints": hintsOn, "machine events": machineEventsOn, "reopen": reopenOn, "answers": answersOn} {
 			t.Run(engine+" "+name, func(t *testing.T) { test(t, hallOn) })
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
+	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/portal/queue"
 	"github.com/iikanji/iikanji/internal/portal/store"
 	"github.com/iikanji/iikanji/internal/show/plain"
@@ -221,6 +222,10 @@ func clean(r api.Report) api.Report {
 		f.Step, f.Check, f.Message = cleaned(f.Step, 200), cleaned(f.Check, 100), cleaned(f.Message, 1000)
 	}
 	r.Points, r.Steps = r.Points[:min(len(r.Points), 200)], r.Steps[:min(len(r.Steps), 200)]
+	r.Differs = r.Differs[:min(len(r.Differs), contest.MostShadows)]
+	for i := range r.Differs {
+		r.Differs[i] = cleaned(r.Differs[i], 200)
+	}
 	r.Growth = r.Growth[:min(len(r.Growth), 3600)]
 	r.Log, r.Stderr, r.Error = lines(r.Log), lines(r.Stderr), cleaned(r.Error, 300)
 	r.Refused = cleaned(r.Refused, 300)

@@ -37,6 +37,8 @@ agent = "1 runs"
 command = ["true"]
 load = "10s"
 timeout = "60s"
+shadow.pages = ["/about"]
+shadow.agent = "bench"
 `
 
 func newHall(t *testing.T, teams int) *hall {

@@ -2,6 +2,8 @@ package lead
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -52,6 +54,9 @@ const (
 	hostBooted = "boot" // another boot id
 	hostKeys   = "keys" // other SSH host keys than the pinned ones
 )
+
+// IsHostEvent reports whether a word is a host event.
+func IsHostEvent(what string) bool { return what == hostBooted || what == hostKeys }
 
 // mostHostEvents is how many events are kept of a host: its agent is not trusted.
 const mostHostEvents = 200
@@ -109,6 +114,9 @@ func (c *Core) Flags(ctx context.Context, round string) (out []judging.Flag, err
 		if err := eventsOf(tx, r, &e); err != nil {
 			return err
 		}
+		if err := answersOf(tx, r, &e); err != nil {
+			return err
+		}
 		out = judging.Flags(e)
 		return nil
 	})
@@ -136,9 +144,10 @@ func machinesOf(tx *store.Tx, c *contest.Contest, now time.Time, e *judging.Evid
 	})
 }
 
-// eventsOf reads what happened to machines, and when the time of each team ended.
+// eventsOf reads what happened to machines, and when the time of each team ended. Events of a machine
+// that its team has removed stay.
 func eventsOf(tx *store.Tx, r *Round, e *judging.Evidence) error {
-	err := tx.Each("SELECT x.team, h.name, x.at, x.what FROM host_events x JOIN hosts h ON h.id = x.host JOIN teams t ON t.id = x.team WHERE t.contest = ? ORDER BY x.at", []any{r.Contest.ID}, func(scan func(...any) error) error {
+	err := tx.Each("SELECT x.team, COALESCE(h.name, x.host), x.at, x.what FROM host_events x JOIN teams t ON t.id = x.team LEFT JOIN hosts h ON h.id = x.host WHERE t.contest = ? ORDER BY x.at", []any{r.Contest.ID}, func(scan func(...any) error) error {
 		x, what := judging.MachineEvent{}, ""
 		err := scan(&x.Team, &x.Name, &x.At, &what)
 		x.Keys = what == hostKeys
@@ -155,5 +164,25 @@ func eventsOf(tx *store.Tx, r *Round, e *judging.Evidence) error {
 		err := scan(&team, &at)
 		e.HandsOff[team] = at
 		return err
+	})
+}
+
+// answersOf reads in which runs a site answered the benchmarker otherwise than a browser.
+func answersOf(tx *store.Tx, r *Round, e *judging.Evidence) error {
+	if len(r.Problem().Shadow.Pages) == 0 {
+		return nil
+	}
+	return tx.Each("SELECT team, at, body FROM results WHERE round = ? AND body LIKE '%\"differs\":[%' ORDER BY at, job", []any{r.ID}, func(scan func(...any) error) error {
+		x, body, report := judging.Answers{}, "", api.Report{}
+		if err := scan(&x.Team, &x.At, &body); err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(body), &report); err != nil {
+			return fmt.Errorf("reading a result: %w", err)
+		}
+		if x.Pages = report.Differs; len(x.Pages) > 0 {
+			e.Answers = append(e.Answers, x)
+		}
+		return nil
 	})
 }

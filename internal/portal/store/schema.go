@@ -9,7 +9,7 @@ import (
 
 // migrations are the steps of the schema, forward only. A step that was released is never
 // changed. {text} is a long text; {end} ends a table.
-var migrations = []string{schema1, schemaPeople, schemaHosts, schemaBeside}
+var migrations = []string{schema1, schemaPeople, schemaHosts, schemaBeside, schemaFleet}
 
 const schema1 = `
 CREATE TABLE contests (id VARCHAR(64) PRIMARY KEY, file {text} NOT NULL, digest VARCHAR(64) NOT NULL, created BIGINT NOT NULL){end};

@@ -30,6 +30,7 @@ func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
 		{Method: "GET", Path: "/staff/{round}", Need: api.Staffed, Handle: s.staff},
 		{Method: "POST", Path: "/staff/{round}/say", Need: api.Answers, Limit: 60, Handle: s.say},
 		{Method: "POST", Path: "/staff/{round}/clock", Need: api.Chief, Limit: 60, Handle: s.clock},
+		{Method: "POST", Path: "/staff/{round}/state", Need: api.Chief, Limit: 60, Handle: s.state},
 		{Method: "GET", Path: "/static/{file}", Need: api.Anyone, Handle: static},
 	}), s.errorPage, nil
 }

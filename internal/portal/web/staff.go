@@ -81,3 +81,14 @@ func (s *site) clock(c *api.Call) error {
 	}
 	return staffPage(c)
 }
+
+// States are those that the round may be moved to.
+func (p page) States() []contest.State { return contest.Next(p.Round.State) }
+
+// state moves the round to another state.
+func (s *site) state(c *api.Call) error {
+	if _, err := c.Portal.Move(c.R.Context(), c.Who, c.R.PathValue("round"), contest.State(c.R.PostFormValue("to"))); err != nil {
+		return err
+	}
+	return staffPage(c)
+}

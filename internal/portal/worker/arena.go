@@ -15,15 +15,17 @@ import (
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
-// An arenaBench runs `iikanji bench ARENA --url …` of the same binary. What the run was worth
+// An arenaBench runs `iikanji bench ARENA --url …` of the same binary, or `iikanji load`. What the run was worth
 // is in its run.json; the exit status only says whether there is one.
 type arenaBench struct {
 	program  string
 	work     string // the arena's own data, kept for the next run
 	history  string
 	callback string // where a run takes connections of the hosts; "" for none
-	growth   []float64
-	run      *iikanji.Run
+	// generators are commands that start iikanji on further machines.
+	generators []string
+	growth     []float64
+	run        *iikanji.Run
 }
 
 func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
@@ -35,8 +37,18 @@ func (b *arenaBench) command(a *api.Assignment, dir string) (spec, error) {
 // args are the arguments of the arena's benchmarker.
 func (b *arenaBench) args(a *api.Assignment) []string {
 	p := a.Problem
-	args := []string{"bench", p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
+	command := "bench"
+	if p.Shards > 1 {
+		command = "load" // the same with several generators
+	}
+	args := []string{command, p.Arena, "--url", a.Target, "--seed", strconv.FormatUint(a.Seed, 10), "--load", p.Load.String(),
 		"--history", b.history, "--dir", b.work}
+	if p.Shards > 1 {
+		args = append(args, "--shards", strconv.Itoa(p.Shards))
+		for _, line := range b.generators[:min(len(b.generators), p.Shards-1)] {
+			args = append(args, "--on", line)
+		}
+	}
 	for _, other := range a.Targets { // the site may give addresses of the team's other hosts as its own
 		if at, err := addressOf(other); err == nil && other != a.Target {
 			args = append(args, "--address", at.String())

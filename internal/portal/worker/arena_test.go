@@ -179,3 +179,28 @@ func FuzzArenaLines(f *testing.F) {
 		}
 	})
 }
+
+// TestShards: a problem with shards is loaded by several generators: on the machines that the worker
+// names, or in the sandbox on this one.
+func TestShards(t *testing.T) {
+	w := &Worker{o: Options{Dir: t.TempDir(), Generators: []string{"ssh gen2 iikanji", "ssh gen3 iikanji"}}}
+	a := &api.Assignment{Local: true, Target: "http://127.0.0.1:1", Targets: []string{"http://127.0.0.1:1"}, Problem: contest.Problem{Arena: "isuxi", Shards: 2}}
+	args := func() string {
+		t.Helper()
+		s, err := w.kindOf(a, "").command(a, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(s.Args, " ")
+	}
+	if got := args(); !strings.HasPrefix(got, "load isuxi ") || !strings.HasSuffix(got, "--shards 2 --on ssh gen2 iikanji") {
+		t.Errorf("arguments %s", got)
+	}
+	w.o.Confined = true
+	if got := args(); !strings.HasSuffix(got, "--shards 2") {
+		t.Errorf("in the sandbox: %s", got)
+	}
+	if a.Problem.Shards = 1; !strings.HasPrefix(args(), "bench isuxi ") {
+		t.Errorf("one generator: %s", args())
+	}
+}

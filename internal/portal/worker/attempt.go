@@ -42,6 +42,7 @@ func (w *Worker) attempt(ctx context.Context, a *api.Assignment) {
 			log.Warn("the job could not be run", "error", err)
 			report = api.Report{Outcome: iikanji.OutcomeUnknown, Error: err.Error()}
 		}
+		report.Differs = w.shadow(ctx, a, report.Outcome)
 	}
 	report.Seed, report.Took = a.Seed, time.Since(began)
 	log.Info("run", "outcome", report.Outcome.String(), "score", report.Score)
@@ -54,8 +55,9 @@ func (w *Worker) kindOf(a *api.Assignment, callback string) benchmarker {
 	case a.Problem.Arena != "":
 		arena := arenaBench{program: w.o.Program, work: filepath.Join(w.o.Dir, "arenas", a.Problem.Arena), callback: callback}
 		if w.confines(a) {
-			return &confinedArena{arena}
+			return &confinedArena{arena} // which reaches the site alone: all generators are on this machine
 		}
+		arena.generators = w.o.Generators
 		return &arena
 	case a.Problem.Report == "isuxbench":
 		return &framesBench{}

@@ -144,12 +144,20 @@ func reach(ctx context.Context, target string) error {
 	return conn.Close()
 }
 
+// A got is the answer of a host.
+type got struct {
+	status int
+	text   []byte
+	header http.Header
+	took   time.Duration
+}
+
 // get reads a page of a host: from its address, whatever a name says, without a redirect,
-// without decompression, and not more than mostAnswer bytes.
-func get(ctx context.Context, address string) (text []byte, header http.Header, took time.Duration, err error) {
+// without decompression, and not more than mostAnswer bytes. agent is the User-Agent; "" for none.
+func get(ctx context.Context, address, agent string) (*got, error) {
 	at, err := addressOf(address)
 	if err != nil {
-		return nil, nil, 0, err
+		return nil, err
 	}
 	transport := &http.Transport{DisableCompression: true, DisableKeepAlives: true, MaxResponseHeaderBytes: 16 << 10,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -159,30 +167,41 @@ func get(ctx context.Context, address string) (text []byte, header http.Header, 
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return nil, nil, 0, fmt.Errorf("its address: %w", err)
+		return nil, fmt.Errorf("its address: %w", err)
+	}
+	if agent != "" {
+		r.Header.Set("User-Agent", agent)
 	}
 	sent := time.Now()
 	res, err := client.Do(r)
 	if err != nil {
-		return nil, nil, 0, fmt.Errorf("no answer from %s", at)
+		return nil, fmt.Errorf("no answer from %s", at)
 	}
 	defer res.Body.Close()
-	took = time.Since(sent)
-	text, err = io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
+	took := time.Since(sent)
+	text, err := io.ReadAll(io.LimitReader(res.Body, mostAnswer+1))
 	switch {
 	case err != nil:
-		return nil, nil, 0, fmt.Errorf("no whole answer from %s", at)
-	case res.StatusCode != http.StatusOK:
-		return nil, nil, 0, fmt.Errorf("%s answered %d", at, res.StatusCode)
+		return nil, fmt.Errorf("no whole answer from %s", at)
 	case len(text) > mostAnswer:
-		return nil, nil, 0, fmt.Errorf("the answer of %s is longer than %d bytes", at, mostAnswer)
+		return nil, fmt.Errorf("the answer of %s is longer than %d bytes", at, mostAnswer)
 	}
-	return text, res.Header, took, nil
+	return &got{res.StatusCode, text, res.Header, took}, nil
+}
+
+// getOK is get for a page that has to be there.
+func getOK(ctx context.Context, address string) (*got, error) {
+	g, err := get(ctx, address, "")
+	if err == nil && g.status != http.StatusOK {
+		at, _ := addressOf(address) // get has read it
+		return nil, fmt.Errorf("%s answered %d", at, g.status)
+	}
+	return g, err
 }
 
 // askAgent asks the agent on the host for its proof.
 func askAgent(ctx context.Context, c *api.HostCheck, r *api.HostResult) error {
-	text, _, took, err := get(ctx, c.Agent+api.AgentPath+"?nonce="+url.QueryEscape(c.Nonce))
+	g, err := getOK(ctx, c.Agent+api.AgentPath+"?nonce="+url.QueryEscape(c.Nonce))
 	if err != nil {
 		return err
 	}
@@ -191,30 +210,30 @@ func askAgent(ctx context.Context, c *api.HostCheck, r *api.HostResult) error {
 		Answer, Boot string
 		Now          time.Time
 	}
-	if err := json.Unmarshal(text, &said); err != nil {
+	if err := json.Unmarshal(g.text, &said); err != nil {
 		return errors.New("its agent's answer cannot be read")
 	}
 	if subtle.ConstantTimeCompare([]byte(said.Answer), []byte(c.Want)) != 1 {
 		r.Stranger = true
 		return errors.New("the machine at its address is another one")
 	}
-	r.Proven, r.Boot, r.Offset = true, said.Boot, said.Now.Sub(now.Add(-took/2))
+	r.Proven, r.Boot, r.Offset = true, said.Boot, said.Now.Sub(now.Add(-g.took/2))
 	return nil
 }
 
 // askPath reads the text at the well-known path of the site. Its clock is that of the header
 // Date, in whole seconds.
 func askPath(ctx context.Context, c *api.HostCheck, r *api.HostResult) error {
-	text, header, _, err := get(ctx, strings.TrimSuffix(c.Target, "/")+api.HostPath)
+	g, err := getOK(ctx, strings.TrimSuffix(c.Target, "/")+api.HostPath)
 	if err != nil {
 		return err
 	}
-	if subtle.ConstantTimeCompare(bytes.TrimSpace(text), []byte(c.Want)) != 1 {
+	if subtle.ConstantTimeCompare(bytes.TrimSpace(g.text), []byte(c.Want)) != 1 {
 		r.Stranger = true
 		return fmt.Errorf("the site does not answer the team's text at %s", api.HostPath)
 	}
 	r.Proven = true
-	if date, err := http.ParseTime(header.Get("Date")); err == nil {
+	if date, err := http.ParseTime(g.header.Get("Date")); err == nil {
 		if r.Offset = time.Until(date); r.Offset > -2*time.Second && r.Offset < time.Second {
 			r.Offset = 0 // within the resolution
 		}

@@ -37,6 +37,9 @@ type Options struct {
 	Read []string
 	// Memory is what a foreign benchmarker may use, in bytes; 0 for 2 GiB.
 	Memory int64
+	// Generators are commands that start iikanji on further machines, which send the load of a
+	// problem with shards together with this one.
+	Generators []string
 	// Faster divides the intervals of heartbeats: for tests.
 	Faster int
 }

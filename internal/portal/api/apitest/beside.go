@@ -152,5 +152,6 @@ func (p *Portal) Flags(_ context.Context, who api.Who, round string) ([]api.Flag
 		return nil, api.ErrNotFound
 	}
 	return []api.Flag{{Kind: "machine", Teams: []string{"t01", "t04"}, Hosts: []string{"s1", "s2 <b>bold</b>"}}, {Kind: "address", Teams: []string{"t01", "t04"}},
-		{Kind: "mail", Teams: []string{"t02", "t08"}}, {Kind: "keys", Teams: []string{"t03"}, Hosts: []string{"s1"}, At: Start.Add(time.Hour)}, {Kind: "boot", Teams: []string{"t06"}, Hosts: []string{"s3"}, At: Ended}}, nil
+		{Kind: "mail", Teams: []string{"t02", "t08"}}, {Kind: "keys", Teams: []string{"t03"}, Hosts: []string{"s1"}, At: Start.Add(time.Hour)}, {Kind: "answers", Teams: []string{"t05"}, Pages: []string{"/about?<b>"}, At: Start.Add(2 * time.Hour)},
+		{Kind: "boot", Teams: []string{"t06"}, Hosts: []string{"s3"}, At: Ended}}, nil
 }
