@@ -16,6 +16,8 @@ import (
 type arenaCmd struct {
 	List  arenaListCmd  `cmd:"" default:"withargs" help:"List the arenas."`
 	Files arenaFilesCmd `cmd:"" help:"Write an arena's app, SQL, images and keys into a folder, to deploy it elsewhere."`
+
+	Machine arenaMachineCmd `cmd:"" help:"Write an archive that makes a Debian machine one of the arena."`
 }
 
 // Help is the long help of the command.
@@ -23,6 +25,7 @@ func (arenaCmd) Help() string {
 	return `Examples:
   iikanji arena
   iikanji arena files isucondition ./isucondition
+  iikanji arena machine isucondition isucondition.tar.gz
 
 Exit status: 0 done, 1 failed to run, 2 usage.`
 }

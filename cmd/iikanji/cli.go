@@ -21,6 +21,7 @@ type cli struct {
 	Hosts    hostsCmd    `cmd:"" help:"Show, measure, accept or clean the machines of a site."`
 	Up       upCmd       `cmd:"" help:"Bring a target up and keep it up until Ctrl-C."`
 	Bench    benchCmd    `cmd:"" help:"Load a target, check every answer, and score it."`
+	Load     loadCmd     `cmd:"" help:"Load a site by several generators, on one machine or more."`
 	Diagnose diagnoseCmd `cmd:"" help:"Load a target under observation; show what is slow, why, and what to do."`
 	Collect  collectCmd  `cmd:"" help:"Watch a site's own traffic; write a folder to diagnose elsewhere."`
 	Plan     planCmd     `cmd:"" help:"Show the changes that the findings allow; apply none."`
@@ -51,6 +52,7 @@ type cli struct {
 	Merge    mergeCmd    `cmd:"" help:"Join saved profiles of several hosts or hours into one."`
 	Sqlcache sqlcacheCmd `cmd:"" help:"Make a query cache for a Go app from its statements and its schema."`
 	Lint     lintCmd     `cmd:"" help:"Find slow uses of a database in Go source, and rewrite proven ones."`
+	Fleet    fleetCmd    `cmd:"" help:"Make one profile of the logs of many hosts."`
 	Portal   portalCmd   `cmd:"" help:"Run a contest: teams, a queue of runs, workers, a board."`
 	MCP      mcpCmd      `cmd:"" name:"mcp" help:"Serve a target to programs with language models."`
 	Version  versionCmd  `cmd:"" help:"Print the version, the commit, its date and the compiler."`

@@ -68,6 +68,7 @@ var fileExamples = []example{
 	{line: `iikanji sqlcache --driver sqlite3 --sql schema.sql --write sqlcache`, want: `"sqlite3+cache"`, before: func(x *examples) { x.shell("rm -r sqlcache") }},
 	{line: `iikanji arena`, want: "isucondition"},
 	{line: `iikanji arena list --format markdown`, want: "| isucondition |"},
+	{line: `iikanji arena machine isucondition isucondition.tar.gz`, want: "on the machine, as root"},
 	{line: `iikanji arena files isucondition ./isucondition`, want: "package main", file: "isucondition/webapp/go/main.go"},
 	{line: `iikanji completion bash > ~/.local/share/bash-completion/completions/iikanji`, want: "complete -", file: ".local/share/bash-completion/completions/iikanji"},
 	{line: `iikanji completion zsh > ~/.zfunc/_iikanji`, want: "#compdef iikanji", file: ".zfunc/_iikanji"},

@@ -14,6 +14,7 @@ import (
 func main() {
 	maybeVet(os.Args)
 	maybePeer(os.Args)
+	maybeGenerator(os.Args)
 	stack.MaybeSupervise() // also what a stack starts of this program itself
 	worker.MaybeGuard()
 	keepDescriptors()

@@ -12,9 +12,10 @@ import (
 )
 
 type portalContestCmd struct {
-	Check portalContestCheckCmd `cmd:"" help:"Check a contest file and show its calendar."`
-	Diff  portalContestDiffCmd  `cmd:"" help:"Show what a second contest file changes."`
-	New   portalContestNewCmd   `cmd:"" help:"Keep a contest in a portal."`
+	Check  portalContestCheckCmd  `cmd:"" help:"Check a contest file and show its calendar."`
+	Diff   portalContestDiffCmd   `cmd:"" help:"Show what a second contest file changes."`
+	New    portalContestNewCmd    `cmd:"" help:"Keep a contest in a portal."`
+	Reopen portalContestReopenCmd `cmd:"" help:"Make a contest of practice of a round that is over."`
 }
 
 // Help returns the long help of the command.

@@ -15,10 +15,14 @@ import (
 var portalExamples = []example{
 	{line: `iikanji portal plan --teams 1000 --run 75s --per-hour 6`, want: "138 workers"},
 	{line: `iikanji portal sim --teams 5 --workers 1 --hours 1`, want: "each job has one result"},
+	{line: `iikanji portal rehearse`, want: "no answer of 500 or more", with: "--teams 3 --workers 1 --viewers 20 --for 4s --run 1s"},
+	{line: `iikanji portal rehearse --teams 100 --workers 14 --viewers 5000 --for 30m`, want: "want 1 to 2000 --teams", with: "--for 1ms", status: exitUsage},
 	{line: `iikanji portal contest check cup.toml`, want: "no mistake"},
 	{line: `iikanji portal contest check cup.toml --json`, want: `"calendar"`},
 	{line: `iikanji portal contest diff cup.toml cup2.toml`, want: "rounds.final.rules.standing: (none) → best"},
 	{line: `iikanji portal contest new cup.toml`, want: "cup_final"},
+	{line: `iikanji portal contest reopen cup final`, want: "are not final", status: exitFailed}, // it runs
+	{line: `iikanji portal contest reopen cup final --as cup-2 --members 3 --ghosts 3 --public`, want: "are not final", status: exitFailed},
 	{line: `iikanji portal team "team one" --contest cup --url http://127.0.0.1:8080`, want: "/login?token="},
 	{line: `iikanji portal account new aoi --role judge`, want: "/login?token="},
 	{line: `iikanji portal account forget ACCOUNT`, want: "there is no such thing", status: exitFailed},
@@ -55,6 +59,19 @@ var portalExamples = []example{
 	{line: `iikanji portal judge disqualify cup_final propose TEAM --rule 5.2 --public "load from other machines" --evidence "log of 15:02"`, want: "there is no such thing", status: exitFailed},
 	{line: `iikanji portal judge publish cup_final`, want: "a round that is running becomes ended", status: exitFailed},
 	{line: `iikanji portal judge reveal cup_final`, want: "publish the provisional results first", status: exitFailed},
+	{line: `iikanji portal state cup_final ready`, want: "becomes ended, not ready", status: exitFailed}, // it runs
+	{line: `iikanji portal clock cup_final pause --reason "the network is down"`, want: "cup_final is running"},
+	{line: `iikanji portal clock cup_final resume --reason "the network is back"`, want: "cup_final is running"},
+	{line: `iikanji portal clock cup_final extend --by 30m --reason "the network was down"`, want: "the new end is past", status: exitFailed}, // an open round has no end
+	{line: `iikanji portal clock cup_final extra --team TEAM --by 10m --reason "their machine was restarted"`, want: "cup_final is running"},
+	{line: `iikanji fleet site shop`, want: "iikanji fleet agent --portal", before: func(x *examples) { x.write("site.token", "x") }},
+	{line: `iikanji fleet agent --portal https://portal.example --token-file site.token --access /var/log/nginx/access.log`, want: "following 1 log as host", forever: true, with: "--dir agent1"},
+	{line: `iikanji fleet agent --portal https://portal.example --token-file site.token --slow /var/log/mysql/slow.log --host db1`, want: "following 1 log as host db1", forever: true, with: "--dir agent2"},
+	{line: `iikanji fleet show shop --since 1h`, want: "there is no such thing", status: exitFailed}, // no host has sent anything
+	{line: `iikanji fleet show shop --kind slow --since 10m --save now.json`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji fleet show shop --since 2h --until 1h --save before.json`, want: "there is no such thing", status: exitFailed},
+	{line: `iikanji load isuxi --url http://127.0.0.1:8080 --shards 2`, want: "--shards 99: want 2 to 64", with: "--shards 99", status: exitUsage},
+	{line: `iikanji load isuxi --url http://10.20.0.3 --on 'ssh gen2 iikanji' --on 'ssh gen3 iikanji'`, want: "--shards 2: want 2 to 64, and more than machines of --on", with: "--shards 2", status: exitUsage},
 	{line: `iikanji portal job cancel JOB --reason "wrong host"`, want: "there is no such thing", status: exitFailed},
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
+	"github.com/iikanji/iikanji/internal/portal/fleet"
 	"github.com/iikanji/iikanji/internal/portal/lead"
 	"github.com/iikanji/iikanji/internal/portal/node"
 	"github.com/iikanji/iikanji/internal/portal/people"
@@ -191,7 +192,7 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base 
 	if err != nil {
 		return fail(err)
 	}
-	pages = slices.Concat(pages, judge, api.HostRoutes(n), api.JudgeRoutes(n))
+	pages = slices.Concat(pages, judge, api.HostRoutes(n), api.JudgeRoutes(n), api.FleetRoutes(fleet.New(p.core)))
 	logins, notices, err := c.peopleOf(p.core, secret, base)
 	if err != nil {
 		return fail(err)

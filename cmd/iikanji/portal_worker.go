@@ -24,6 +24,7 @@ type portalWorkerCmd struct {
 	Confined   bool     `help:"Run the benchmarkers of local contests in the sandbox, too."`
 	Read       []string `help:"File or folder that such a benchmarker may read, beside the system's and itself." type:"path" placeholder:"PATH" sep:"none"`
 	Memory     int      `help:"Memory that it may use, in MiB." default:"2048" placeholder:"MIB"`
+	Generator  []string `help:"Command that starts iikanji on a further machine, as in 'ssh gen2 iikanji': it sends the load of a problem with shards together with this one, outside of a sandbox." placeholder:"COMMAND" sep:"none"`
 	Dir        string   `help:"Folder for the worker's id and for results that were not delivered (default: below the user's state folder)." type:"path" placeholder:"FOLDER"`
 }
 
@@ -83,7 +84,7 @@ func (c *portalWorkerCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
 	}
-	w, err := worker.New(worker.Options{URL: c.Portal, Token: strings.TrimSpace(string(token)), Name: c.Name, Slots: c.Slots, Dir: c.Dir, Program: program, Unconfined: c.Unconfined, Confined: c.Confined, Read: c.Read, Memory: int64(c.Memory) << 20,
+	w, err := worker.New(worker.Options{URL: c.Portal, Token: strings.TrimSpace(string(token)), Name: c.Name, Slots: c.Slots, Dir: c.Dir, Program: program, Unconfined: c.Unconfined, Confined: c.Confined, Read: c.Read, Memory: int64(c.Memory) << 20, Generators: c.Generator,
 		Version: versionOf().Version, Log: slog.New(slog.NewTextHandler(e.Stderr, nil))})
 	if err != nil {
 		return err

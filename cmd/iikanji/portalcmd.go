@@ -36,6 +36,10 @@ type portalCmd struct {
 	Award   portalAwardCmd   `cmd:"" help:"Give a prize that staff decides on."`
 	Plan    portalPlanCmd    `cmd:"" help:"Show how many workers a contest needs."`
 	Sim     portalSimCmd     `cmd:"" help:"Simulate a whole contest in seconds."`
+
+	Clock    portalClockCmd    `cmd:"" help:"Pause, resume, extend or shift a round."`
+	State    portalStateCmd    `cmd:"" help:"Move a round to another state, as from draft to ready."`
+	Rehearse portalRehearseCmd `cmd:"" help:"Play a contest with virtual teams on this machine: whether it carries yours."`
 }
 
 // portalDir is the folder of a portal.
