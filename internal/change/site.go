@@ -94,8 +94,10 @@ type Service struct {
 	// Package is the Go package of the program, relative to Source; "" for the folder
 	// itself.
 	Package string
-	// Loads are the folders with the SQL files that the site's initialize loads.
-	Loads []string
+	// Loads are the folders with the SQL files that the site's initialize loads, on the host
+	// LoadsOn (HostRef.Name): they stay where they are when the service moves to another one.
+	Loads   []string
+	LoadsOn string
 	// Files are the folders with the SQLite files that the app has in use. Originals is
 	// the folder with the files that the site's initialize copies into them; "" if
 	// there is none.

@@ -65,7 +65,7 @@ func searchFiles(ctx context.Context, s *change.Site, t table) (*search, error) 
 	found := &search{table: t}
 	for _, name := range slices.Sorted(maps.Keys(s.Services)) {
 		for _, dir := range s.Services[name].Loads {
-			if f := (folder{s.Services[name].Host, filepath.Clean(dir)}); !slices.Contains(found.dirs, f) {
+			if f := (folder{s.Services[name].LoadsOn, filepath.Clean(dir)}); !slices.Contains(found.dirs, f) {
 				found.dirs = append(found.dirs, f)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 func Files(hosts Hosts, f *target.File, dir string) *change.Site {
 	site := &change.Site{Hosts: hosts, Target: f.Target(), Roots: roots(filepath.Join(dir, "env"), f), Services: map[string]change.Service{}}
 	for _, s := range f.Services {
-		svc := change.Service{Host: s.Host, Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads}
+		svc := change.Service{Host: s.Host, Config: s.Config, DropIn: s.DropIn, Public: s.Public, Loads: s.Database.Loads, LoadsOn: s.Host}
 		if s.Role == iikanji.RoleApp {
 			svc.Source, svc.Package = s.App.Source, s.App.Package
 		}

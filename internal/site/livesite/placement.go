@@ -65,6 +65,17 @@ func Placed(f *target.File, dir string) (*target.File, error) {
 	return &over, nil
 }
 
+// home is the host of a service as iikanji.toml has it: the files that the site's initialize
+// loads lie there, wherever the service has moved.
+func (s *Subject) home(service string) string {
+	for i := range s.options.File.Services {
+		if one := &s.options.File.Services[i]; one.Name == service {
+			return one.Host
+		}
+	}
+	return ""
+}
+
 // wirePlacement gives the site what changes of where services run need.
 func (s *Subject) wirePlacement() {
 	f := s.File()

@@ -18,6 +18,20 @@ func placedAs(s *Subject) *Subject {
 	return s
 }
 
+// TestHomeOfMoved: the folders with the SQL of initialize are on the machine that the file names,
+// wherever the database is now.
+func TestHomeOfMoved(t *testing.T) {
+	f := &target.File{Services: []target.Service{{Name: "mariadb", Host: "web"}, {Name: "app", Host: "app2"}}}
+	s := placedAs(&Subject{options: Options{File: f}})
+	if s.home("mariadb") != "web" || s.home("app") != "app2" || s.home("other") != "" {
+		t.Errorf("%q, %q", s.home("mariadb"), s.home("app"))
+	}
+	f.Services[0].Database.Loads = []string{"/sql"}
+	if svc := Files(nil, f, "/w").Services["mariadb"]; svc.LoadsOn != "web" {
+		t.Errorf("%+v", svc)
+	}
+}
+
 // TestOverlaid: a placement changes where a service is and where it is spare, and nothing of
 // the file itself.
 func TestOverlaid(t *testing.T) {

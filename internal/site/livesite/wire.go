@@ -37,7 +37,7 @@ func (s *Subject) wire(ctx context.Context) error {
 
 func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, error) {
 	is := wired{s: s, r: r}
-	svc := change.Service{Host: r.Host, Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads}
+	svc := change.Service{Host: r.Host, Config: r.Config, DropIn: r.DropIn, Public: r.Public, Loads: r.Database.Loads, LoadsOn: s.home(r.Name)}
 	switch {
 	case r.Engine.MySQLFamily():
 		login, err := s.login(r.Service)

@@ -278,11 +278,14 @@ func (c *comparer) configOf(name string) *state.Service {
 }
 
 // sourceOf returns the service whose source a file is.
-func (c *comparer) sourceOf(name string) *state.Service {
+func (c *comparer) sourceOf(name string) *state.Service { return sourceIn(c.now, name) }
+
+// sourceIn returns the service of a host whose source a file is.
+func sourceIn(h *state.Host, name string) *state.Service {
 	var best *state.Service
-	for i := range c.now.Services {
-		s := &c.now.Services[i]
-		if s.Source != "" && strings.HasPrefix(name, strings.TrimSuffix(s.Source, "/")+"/") && (best == nil || len(s.Source) > len(best.Source)) {
+	for i := range h.Services {
+		s := &h.Services[i]
+		if s.Source != "" && below(s.Source, name) && (best == nil || len(s.Source) > len(best.Source)) {
 			best = s
 		}
 	}

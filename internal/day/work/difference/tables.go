@@ -17,8 +17,11 @@ import (
 func (c *comparer) tables() {
 	for i := range c.now.Services {
 		s := &c.now.Services[i]
-		base, ok := c.base.Service(s.Name)
-		if !ok || base.Tables == nil || s.Tables == nil {
+		if s.Tables == nil {
+			continue
+		}
+		base := then(c.in.Base, c.base, s.Name)
+		if base == nil {
 			continue
 		}
 		for _, table := range keysOf(base.Tables, s.Tables) {
@@ -27,6 +30,19 @@ func (c *comparer) tables() {
 			}
 		}
 	}
+}
+
+// then is a service with its tables in an earlier state: on the same host, else on the one from
+// which it has moved since; nil if it had none.
+func then(s *state.State, here *state.Host, name string) *state.Service {
+	if svc, ok := here.Service(name); ok && svc.Tables != nil {
+		return svc
+	}
+	if s == nil {
+		return nil
+	}
+	_, svc := s.Server(name)
+	return svc
 }
 
 // table compares one table, or one statement of SQLite files.
@@ -137,8 +153,8 @@ func (c *comparer) survived(service, table string, same func(definition string) 
 	if !c.ran {
 		return false
 	}
-	last, ok := c.last.Service(service)
-	return ok && same(last.Tables[table])
+	last := then(c.in.Last, c.last, service)
+	return last != nil && same(last.Tables[table])
 }
 
 // undone warns of indexes and columns that initialize undoes: a file that it loads makes
@@ -192,9 +208,8 @@ func (c *comparer) outlived(s *state.Service, place string) bool {
 			return true
 		}
 	}
-	base, ok1 := c.base.Service(s.Name)
-	last, ok2 := c.last.Service(s.Name)
-	if !ok1 || !ok2 || !c.in.Base.At.Before(c.in.Last.At) {
+	base, last := then(c.in.Base, c.base, s.Name), then(c.in.Last, c.last, s.Name)
+	if base == nil || last == nil || !c.in.Base.At.Before(c.in.Last.At) {
 		return false
 	}
 	was, is := base.Created[place], last.Created[place]
@@ -216,27 +231,30 @@ func (m madeTable) has(el element) bool {
 	return m.indexes[name] || m.lists[strings.ToLower(strings.ReplaceAll(el.columns(), " ", ""))]
 }
 
-// schema reads the SQL files that initialize loads, as far as they make a table; files are
-// the names of those that create it.
+// schema reads the SQL files that initialize loads, on whichever host they are, as far as they
+// make a table; files are the names of those that create it.
 func (c *comparer) schema(s *state.Service, table string) (files []string, made madeTable) {
 	made = madeTable{map[string]bool{}, map[string]bool{}, map[string]bool{}}
-	for _, f := range c.now.Files {
-		if path.Ext(f.Path) != ".sql" || !c.loads(s, f.Path) {
-			continue
-		}
-		text := c.text(f)
-		if text == nil || !strings.Contains(strings.ToLower(string(text)), strings.ToLower(table)) {
-			continue
-		}
-		for _, st := range sqltext.MySQL.Statements(string(text)) {
-			def, ok := sqlschema.Of(st)
-			if !ok || !strings.EqualFold(def.Table, table) {
+	for i := range c.in.Now.Hosts {
+		h := &c.in.Now.Hosts[i]
+		for _, f := range h.Files {
+			if path.Ext(f.Path) != ".sql" || !c.loads(h, s, f.Path) {
 				continue
 			}
-			if def.Verb == sqlschema.CreateTable && !slices.Contains(files, path.Base(f.Path)) {
-				files = append(files, path.Base(f.Path))
+			text := c.text(f)
+			if text == nil || !strings.Contains(strings.ToLower(string(text)), strings.ToLower(table)) {
+				continue
 			}
-			made.read(def)
+			for _, st := range sqltext.MySQL.Statements(string(text)) {
+				def, ok := sqlschema.Of(st)
+				if !ok || !strings.EqualFold(def.Table, table) {
+					continue
+				}
+				if def.Verb == sqlschema.CreateTable && !slices.Contains(files, path.Base(f.Path)) {
+					files = append(files, path.Base(f.Path))
+				}
+				made.read(def)
+			}
 		}
 	}
 	return files, made
@@ -273,13 +291,28 @@ func (m madeTable) read(st sqlschema.Statement) {
 	}
 }
 
-// loads reports whether initialize may load a file: it is in a folder that the site names,
-// or in the source of an app where none is named.
-func (c *comparer) loads(s *state.Service, name string) bool {
-	for _, dir := range s.Loads {
-		if strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") {
+// loads reports whether initialize may load a file of a host: it is in a folder that the site
+// names, or where none is named in the source of an app of the server's host, or of one that
+// runs on its own.
+func (c *comparer) loads(h *state.Host, s *state.Service, name string) bool {
+	named := false
+	for i := range c.in.Now.Hosts {
+		on := &c.in.Now.Hosts[i]
+		svc, ok := on.Service(s.Name)
+		if !ok || len(svc.Loads) == 0 {
+			continue
+		}
+		named = true
+		if on == h && slices.ContainsFunc(svc.Loads, func(dir string) bool { return below(dir, name) }) {
 			return true
 		}
 	}
-	return len(s.Loads) == 0 && c.sourceOf(name) != nil
+	if named {
+		return false
+	}
+	app := sourceIn(h, name)
+	return app != nil && (h == c.now || !app.Started.IsZero())
 }
+
+// below reports whether a path is below a folder.
+func below(dir, name string) bool { return strings.HasPrefix(name, strings.TrimSuffix(dir, "/")+"/") }

@@ -42,6 +42,17 @@ func (s *State) Host(name string) (*Host, bool) {
 	return nil, false
 }
 
+// Server returns the host on which a service had its tables, and the service there: it may have
+// moved between two states.
+func (s *State) Server(name string) (*Host, *Service) {
+	for i := range s.Hosts {
+		if svc, ok := s.Hosts[i].Service(name); ok && svc.Tables != nil {
+			return &s.Hosts[i], svc
+		}
+	}
+	return nil, nil
+}
+
 // A Host is the part of a State on one machine.
 type Host struct {
 	Name     string            `json:"name"` // HostRef.Name; "" for this machine
