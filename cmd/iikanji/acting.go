@@ -65,6 +65,9 @@ func openToAct(ctx context.Context, e *env, t *namedTarget, dir, hist string, ac
 	}
 	h, err := history.Open(hist)
 	if err != nil {
+		if act.what != "" { // a command that works holds the history
+			e.tellLong(ctx, t, e.turnOf(hist), e.who(ctx, t))
+		}
 		return nil, nil, e.busy(hist, err)
 	}
 	if err := frozen(h, act); err != nil {

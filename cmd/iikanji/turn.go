@@ -140,7 +140,11 @@ func (c *turnTakeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if lease.Until.Sub(lease.Since) >= longTurn || c.From != "" {
+	long, _, err := b.Long(ctx, longTurn)
+	if err != nil {
+		return err
+	}
+	if long != nil || c.From != "" {
 		e.tell(ctx, t, turnNotice(lease, c.From))
 	}
 	if c.JSON {
@@ -152,6 +156,20 @@ func (c *turnTakeCmd) Run(ctx context.Context, e *env) error {
 
 // longTurn is the length from which the team is told of a turn.
 const longTurn = 30 * time.Minute
+
+// tellLong tells the team once of a command that has worked for long, when it keeps another
+// person's command from working. It never fails that command.
+func (e *env) tellLong(ctx context.Context, t *namedTarget, b *turn.Book, who string) {
+	if t.file == nil || len(t.file.Team.Notify) == 0 {
+		return
+	}
+	_, w, err := b.Long(ctx, longTurn)
+	if err != nil || w == nil {
+		return
+	}
+	e.tell(ctx, t, notice.Notice{Kind: "turn", Title: fmt.Sprintf("%s runs %s since %s (%s); %s waits", w.Who, w.What, w.Since.Local().Format("15:04"),
+		ui.Left(e.Now().Sub(w.Since)), who)})
+}
 
 // turnNotice tells of a turn that is long, or was taken from another.
 func turnNotice(l *turn.Lease, from string) notice.Notice {

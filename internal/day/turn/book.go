@@ -61,6 +61,10 @@ type turnDoc struct {
 	Version int    `json:"version"`
 	Lease   *Lease `json:"lease,omitempty"`
 	Want    *Want  `json:"want,omitempty"`
+	// ToldLease and ToldWork are when the lease and the command began that the team was told of,
+	// since they are long.
+	ToldLease time.Time `json:"told_lease,omitzero"`
+	ToldWork  time.Time `json:"told_work,omitzero"`
 }
 
 // Names of the files.
@@ -246,4 +250,21 @@ func (b *Book) Log() ([]Entry, error) {
 		}
 	}
 	return all, nil
+}
+
+// Had is who had the turn at a time, by the log; "" for nobody.
+func Had(log []Entry, at time.Time) string {
+	who, until := "", time.Time{}
+	for _, e := range log {
+		if e.At.After(at) {
+			break
+		}
+		if who, until = e.Who, e.Until; e.What == "give" {
+			who = ""
+		}
+	}
+	if !at.Before(until) {
+		return ""
+	}
+	return who
 }

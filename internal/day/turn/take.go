@@ -125,6 +125,9 @@ func (b *Book) take(ctx context.Context, r Request) (*Lease, *Work, error) {
 		d = DefaultTime
 	}
 	lease := &Lease{Who: r.Who, Why: r.Why, Since: now, Until: now.Add(min(d, MaxTime))}
+	if s.Lease != nil && s.Lease.Who == r.Who { // one turn that is made longer
+		lease.Since = s.Lease.Since
+	}
 	e := Entry{At: now, What: "take", Who: r.Who, Why: r.Why, Until: lease.Until}
 	if s.Lease != nil && s.Lease.Who != r.Who {
 		e.What, e.From = "from", s.Lease.Who
@@ -132,7 +135,43 @@ func (b *Book) take(ctx context.Context, r Request) (*Lease, *Work, error) {
 	if err := b.note(e); err != nil {
 		return nil, nil, err
 	}
-	return lease, nil, b.write(turnDoc{Lease: lease})
+	doc.Lease, doc.Want = lease, nil
+	return lease, nil, b.write(doc)
+}
+
+// Long returns the lease that is at least this long, and the command that has worked for at least
+// this long, and notes both, so that a team is told of each once; nil for none.
+func (b *Book) Long(ctx context.Context, least time.Duration) (*Lease, *Work, error) {
+	unlock, err := b.lock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer unlock()
+	doc, err := b.read()
+	if err != nil {
+		return nil, nil, err
+	}
+	work, err := b.working()
+	if err != nil {
+		return nil, nil, err
+	}
+	s := b.state(doc, work)
+	if s.Lease != nil && (s.Lease.Until.Sub(s.Lease.Since) < least || s.Lease.Since.Equal(doc.ToldLease)) {
+		s.Lease = nil
+	}
+	if s.Work != nil && (s.Work.Since.IsZero() || b.Now().Sub(s.Work.Since) < least || s.Work.Since.Equal(doc.ToldWork)) {
+		s.Work = nil
+	}
+	if s.Lease == nil && s.Work == nil {
+		return nil, nil, nil
+	}
+	if s.Lease != nil {
+		doc.ToldLease = s.Lease.Since
+	}
+	if s.Work != nil {
+		doc.ToldWork = s.Work.Since
+	}
+	return s.Lease, s.Work, b.write(doc)
 }
 
 // forget removes the want of a person who waits no longer.

@@ -157,6 +157,90 @@ func book(t *testing.T) (*turn.Book, *clock) {
 	return &turn.Book{Dir: filepath.Join(t.TempDir(), "turn"), Now: c.now}, c
 }
 
+// TestHad: the log tells who had the turn at a time: until it was given back or was over, and from
+// then on when another took it.
+func TestHad(t *testing.T) {
+	b, c := book(t)
+	start := c.now()
+	take := func(who, from string) {
+		t.Helper()
+		if _, err := b.Take(t.Context(), turn.Request{Who: who, From: from, For: 20 * time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	take("aoi", "")
+	c.add(10 * time.Minute)
+	take("bo", "aoi")
+	c.add(5 * time.Minute)
+	if _, err := b.Give(t.Context(), "bo"); err != nil {
+		t.Fatal(err)
+	}
+	c.add(5 * time.Minute)
+	take("chika", "")
+	log, err := b.Log()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for minute, want := range map[int]string{-1: "", 0: "aoi", 9: "aoi", 10: "bo", 14: "bo", 15: "", 19: "", 20: "chika", 39: "chika", 40: ""} {
+		if got := turn.Had(log, start.Add(time.Duration(minute)*time.Minute)); got != want {
+			t.Errorf("after %d minutes it is %q's, want %q", minute, got, want)
+		}
+	}
+}
+
+// TestLong: a lease that its holder makes longer is one turn, and is told once when it gets long; so
+// is a command that works for long.
+func TestLong(t *testing.T) {
+	b, c := book(t)
+	long := func() (who string) {
+		t.Helper()
+		l, w, err := b.Long(t.Context(), 30*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l != nil {
+			who += "lease of " + l.Who
+		}
+		if w != nil {
+			who += " work of " + w.Who
+		}
+		return who
+	}
+	begin := c.now()
+	for _, want := range []string{"", "lease of aoi", ""} { // 16, 31 and 46 minutes in all
+		l, err := b.Take(t.Context(), turn.Request{Who: "aoi", For: 16 * time.Minute})
+		if err != nil || !l.Since.Equal(begin) {
+			t.Fatalf("%+v, %v", l, err)
+		}
+		c.add(15 * time.Minute)
+		if got := long(); got != want {
+			t.Errorf("after %v: %q, want %q", c.now().Sub(begin), got, want)
+		}
+	}
+	if _, err := b.Give(t.Context(), "aoi"); err != nil {
+		t.Fatal(err)
+	}
+	h, err := b.Work(t.Context(), turn.Work{Who: "bo", What: "work prove"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"", " work of bo", ""} {
+		if got := long(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		c.add(30 * time.Minute)
+	}
+	if err := h.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Take(t.Context(), turn.Request{Who: "bo", For: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if got := long(); got != "lease of bo" {
+		t.Errorf("an hour at once: %q", got)
+	}
+}
+
 func TestLease(t *testing.T) {
 	b, c := book(t)
 	ctx := t.Context()
