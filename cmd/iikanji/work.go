@@ -9,11 +9,13 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change/history"
 	"github.com/iikanji/iikanji/internal/contest/stack"
+	"github.com/iikanji/iikanji/internal/day/turn"
 	"github.com/iikanji/iikanji/internal/day/work"
 	"github.com/iikanji/iikanji/internal/day/work/difference"
 	"github.com/iikanji/iikanji/internal/day/work/state"
@@ -73,6 +75,9 @@ func dayOf(ctx context.Context, e *env, t *namedTarget, dir string, h *history.H
 		return nil, err
 	}
 	d := &work.Day{Store: st, History: h, Now: e.Now, Who: e.who(ctx, t)}
+	if log, err := e.turnOf(h.Dir()).Log(); err == nil { // without it, a run tells who edited before it
+		d.Turn = func(at time.Time) string { return turn.Had(log, at) }
+	}
 	if w != nil {
 		d.Site = w.Site()
 		d.Site.Target = w.Target() // with the present processes

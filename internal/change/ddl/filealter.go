@@ -122,7 +122,7 @@ func (t fileTable) dropped(name string) (fileAlter, error) {
 	if ix.Unique || text == "" {
 		return fileAlter{}, fmt.Errorf("index %s is unique or a part of the table's definition: dropping it would drop a rule of the data", ix.Name)
 	}
-	if strings.Contains(text, ";\n") || strings.Contains(text, "-- table ") {
+	if unrecorded(text) {
 		return fileAlter{}, fmt.Errorf("the statement of index %s cannot be recorded:\n%s", ix.Name, text)
 	}
 	return fileAlter{drop: ix.Name, do: []string{sqlitefile.DropIndex(ix.Name)}, undo: []string{text}, says: "drop index " + ix.Name}, nil

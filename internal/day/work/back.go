@@ -2,17 +2,14 @@ package work
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"path"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
-	"github.com/iikanji/iikanji/internal/change/ddl"
 	"github.com/iikanji/iikanji/internal/day/work/difference"
 	"github.com/iikanji/iikanji/internal/day/work/state"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -63,8 +60,11 @@ func (e *StaysError) Hints() []string {
 // PlanBack plans the way from the present state to a former one: files, variables of the
 // database server, indexes. only selects the edits that are undone; nil undoes all.
 func (d *Day) PlanBack(ctx context.Context, now, then *state.State, only func(difference.Edit) bool) (*Back, error) {
+	if err := overMove(now, then); err != nil {
+		return nil, err
+	}
 	edits := difference.Between(difference.Input{Base: then, Now: now, Text: d.Store.Get, Keyed: d.Store.Keyed})
-	p := &plan{d: d, now: now, then: then, restart: map[string]bool{}, reload: map[string]bool{}}
+	p := &plan{d: d, now: now, then: then, restart: map[string]bool{}, reload: map[string]bool{}, systemd: map[string]bool{}}
 	for _, e := range edits {
 		if only != nil && !only(e) {
 			continue
@@ -72,6 +72,9 @@ func (d *Day) PlanBack(ctx context.Context, now, then *state.State, only func(di
 		if err := p.edit(ctx, e); err != nil {
 			return nil, err
 		}
+	}
+	if err := p.fileTables(ctx); err != nil {
+		return nil, err
 	}
 	p.runTime()
 	back := &Back{Stays: p.stays}
@@ -96,6 +99,8 @@ type plan struct {
 	tables    []*iikanji.Change
 	restart   map[string]bool // services
 	reload    map[string]bool
+	systemd   map[string]bool   // hosts whose systemd reads its files
+	inFiles   []difference.Edit // of the tables in SQLite files
 }
 
 // A pair is an op with its undo.
@@ -136,102 +141,6 @@ func (p *plan) edit(ctx context.Context, e difference.Edit) error {
 		}
 	}
 	return p.file(e)
-}
-
-// file plans the content of one file.
-func (p *plan) file(e difference.Edit) error {
-	nowHost, _ := p.now.Host(e.Host)
-	thenHost, _ := p.then.Host(e.Host)
-	if nowHost == nil || thenHost == nil {
-		p.stay(e, "one of the states does not have its host", true)
-		return nil
-	}
-	now, is := nowHost.File(e.Place)
-	then, was := thenHost.File(e.Place)
-	switch {
-	case is && now.Class == state.Link || was && then.Class == state.Link:
-		p.stay(e, "it is a link: "+linkHint(then, was, e.Place), true)
-		return nil
-	case is && now.Class != state.Text || was && then.Class != state.Text:
-		p.stay(e, "its content is not kept: it is large, binary, a key or a dump", true)
-		return nil
-	case is && was && now.SHA == then.SHA:
-		p.stay(e, fmt.Sprintf("only its rights differ: chmod %04o, chown %s", then.Mode, then.Owner), true)
-		return nil
-	}
-	if err := p.d.Site.MayWrite(e.Host, e.Place); err != nil {
-		p.stay(e, "it is outside of the folders of the policy", true)
-		return nil
-	}
-	if strings.Contains(e.Place, "/systemd/system/") {
-		p.stay(e, "a unit's file: restore it and run systemctl daemon-reload", true)
-		return nil
-	}
-	do := iikanji.Op{Verb: iikanji.Remove, Host: e.Host, Place: e.Place, Expect: change.Absent}
-	undo := do
-	if is {
-		text, err := p.d.Store.Get(now.SHA)
-		if err != nil {
-			return err
-		}
-		undo = iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Place, Body: string(text), Mode: now.Mode, Owner: now.Owner}
-		do.Expect = iikanji.Fingerprint(now.SHA)
-	}
-	if was {
-		text, err := p.d.Store.Get(then.SHA)
-		if err != nil {
-			return err
-		}
-		do = iikanji.Op{Verb: iikanji.Write, Host: e.Host, Place: e.Place, Body: string(text), Mode: then.Mode, Owner: then.Owner, Expect: do.Expect}
-		undo.Expect = iikanji.Fingerprint(then.SHA)
-		folder, err := p.missingFolder(e)
-		if err != nil {
-			return err
-		}
-		do.Folder, undo.Folder = folder, folder
-	} else {
-		undo.Expect = change.Absent
-	}
-	p.files = append(p.files, pair{do, undo})
-	p.notify(e, nowHost)
-	return nil
-}
-
-// missingFolder reports whether the folder of a file does not exist now.
-func (p *plan) missingFolder(e difference.Edit) (bool, error) {
-	h, err := p.d.Site.On(e.Host)
-	if err != nil {
-		return false, err
-	}
-	_, err = h.Stat(path.Dir(e.Place))
-	return errors.Is(err, fs.ErrNotExist), nil
-}
-
-func linkHint(then state.File, was bool, place string) string {
-	if was && then.Class == state.Link {
-		return "ln -sfn " + then.Target + " " + place
-	}
-	return "rm " + place
-}
-
-// notify notes which service has to read a file.
-func (p *plan) notify(e difference.Edit, h *state.Host) {
-	for i := range h.Services {
-		s := &h.Services[i]
-		svc, ok := p.d.Site.Services[s.Name]
-		if !ok || svc.Running == nil {
-			continue
-		}
-		switch {
-		case s.Engine == iikanji.EngineNginx && (slices.Contains(s.Reads, e.Place) || e.Kind == difference.Directive):
-			p.reload[s.Name] = true
-		case s.Engine.MySQLFamily(): // its variables say whether a restart is needed
-		case slices.Contains(s.Reads, e.Place), slices.Contains(s.EnvFiles, e.Place), e.Place == svc.EnvFile, e.Place == svc.ArgsFile:
-			p.restart[s.Name] = true
-		case s.Source != "" && strings.HasPrefix(e.Place, strings.TrimSuffix(s.Source, "/")+"/") && path.Ext(e.Place) != ".sql":
-			p.restart[s.Name] = true
-		}
-	}
 }
 
 // staticVariables take effect at a restart only.
@@ -339,33 +248,6 @@ func (p *plan) beforeRestart(s *state.Service, on string) {
 	slices.SortFunc(p.stays, func(a, b Stay) int { return strings.Compare(a.Place, b.Place) })
 }
 
-// table plans the indexes of a table.
-func (p *plan) table(ctx context.Context, e difference.Edit) error {
-	thenHost, _ := p.then.Host(e.Host)
-	schema, table, ok := strings.Cut(e.Place, ".")
-	if thenHost == nil || !ok {
-		p.stay(e, "indexes of SQLite files are not brought back", true)
-		return nil
-	}
-	was, known := thenHost.Service(e.Service)
-	if !known || was.Tables[e.Place] == "" || slices.Contains(e.Names, "table dropped") {
-		p.stay(e, "a table that was made or dropped is a person's to restore", true)
-		return nil
-	}
-	c, err := ddl.Restore(ctx, p.d.Site, e.Service, schema, table, was.Tables[e.Place])
-	var defined *ddl.DefinedError
-	switch {
-	case errors.As(err, &defined):
-		p.stay(e, "its columns or options differ, not only its indexes", true)
-	case errors.Is(err, change.ErrNothing):
-	case err != nil:
-		return fmt.Errorf("planning the indexes of %s: %w", e.Place, err)
-	default:
-		p.tables = append(p.tables, c)
-	}
-	return nil
-}
-
 // sysctl plans a value of the kernel, where the policy has /proc/sys.
 func (p *plan) sysctl(e difference.Edit) error {
 	nowHost, _ := p.now.Host(e.Host)
@@ -402,6 +284,10 @@ func (p *plan) change(says string) *iikanji.Change {
 	}
 	database := func(e iikanji.Engine) bool { return e.MySQLFamily() }
 	add(p.files)
+	for _, on := range slices.Sorted(maps.Keys(p.systemd)) {
+		op := iikanji.Op{Verb: iikanji.Reload, Host: on, Place: change.Systemd}
+		c.Do, c.Undo, c.Risk = append(c.Do, op), append(c.Undo, op), max(c.Risk, iikanji.RiskReload)
+	}
 	notice(iikanji.Restart, p.restart, database, iikanji.RiskRestart)
 	add(p.variables)
 	for _, t := range p.tables {

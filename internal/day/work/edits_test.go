@@ -2,6 +2,7 @@ package work_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -24,8 +25,27 @@ import (
 // folder of the test. Processes, servers and their files are real.
 type planted struct {
 	host.Local
+	name string // "" for the first machine
 	root string
+	site string // folder of the site, which is on the first machine alone
 }
+
+func (p planted) Name() string { return p.name }
+
+// A park are three machines of a site.
+type park [3]planted
+
+// elsewhere are what lies on the second and the third machine.
+var elsewhere = [3][]string{nil, {"/home/isu/python/", "/home/isu/node/", "/var/lib/dpkg/"}, {"/home/isu/php/", "/proc/sys/", "/etc/sysctl.d/", "/var/spool/cron/", "/etc/cron.d/"}}
+
+// of is the machine on which a path lies.
+func (p park) of(path string) int {
+	return max(0, slices.IndexFunc(elsewhere[:], func(dirs []string) bool {
+		return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir) })
+	}))
+}
+
+func (p park) at(path string) string { return p[p.of(path)].at(path) }
 
 // own are the folders, and the files, that the test has instead of the machine.
 var own = []string{"/etc/", "/var/spool/cron", "/var/lib/dpkg/", "/proc/sys/", "/home/"}
@@ -35,6 +55,9 @@ func (p planted) at(path string) string {
 		if strings.HasPrefix(path+"/", dir) {
 			return p.root + path
 		}
+	}
+	if p.name != "" && strings.HasPrefix(path, p.site+"/") {
+		return p.root + path
 	}
 	return path
 }
@@ -64,19 +87,19 @@ func (p planted) Walk(root string, fn fs.WalkDirFunc) error {
 // A hand is an edit by hand, with what iikanji work must say of it.
 type hand struct {
 	name  string
-	do    func(f *ferry, p planted)
+	do    func(f *ferry, p park)
 	kind  difference.Kind
 	place string // its end
 	says  string // a part of what is said
 	warns difference.Warning
 }
 
-// hands are 40 edits: directives, options, variables, indexes, sources in four languages,
+// hands are 40 edits on three machines: directives, options, variables, indexes, sources in four languages,
 // units, kernel values, environments, packages, crontabs, a program. The warnings of
 // them are all there are.
 func hands() []hand {
-	put := func(name, text string) func(*ferry, planted) {
-		return func(f *ferry, p planted) {
+	put := func(name, text string) func(*ferry, park) {
+		return func(f *ferry, p park) {
 			full := p.at(strings.ReplaceAll(name, "@", f.dir))
 			if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
 				f.t.Fatal(err)
@@ -86,8 +109,8 @@ func hands() []hand {
 			}
 		}
 	}
-	swap := func(name, old, new string) func(*ferry, planted) {
-		return func(f *ferry, p planted) {
+	swap := func(name, old, new string) func(*ferry, park) {
+		return func(f *ferry, p park) {
 			full := p.at(strings.ReplaceAll(name, "@", f.dir))
 			text, err := os.ReadFile(full)
 			if err != nil || !strings.Contains(string(text), old) {
@@ -98,7 +121,7 @@ func hands() []hand {
 			}
 		}
 	}
-	sql := func(statement string) func(*ferry, planted) { return func(f *ferry, _ planted) { f.sql(statement) } }
+	sql := func(statement string) func(*ferry, park) { return func(f *ferry, _ park) { f.sql(statement) } }
 	return []hand{
 		// nginx; the reload is below.
 		{"a directive", swap("@/conf/site-ferry.conf", "upstream counter {", "upstream counter { keepalive 16;"), difference.Directive, "site-ferry.conf", "upstream counter: keepalive 16", ""},
@@ -108,7 +131,7 @@ func hands() []hand {
 		{"after the reload", put("@/conf/site-late.conf", "# late\nmap $uri $late { default 1; }\n"), difference.Directive, "site-late.conf", "new file", difference.NotLoaded},
 		// The database.
 		{"an option, not loaded", put("@/conf/my.cnf.d/a.cnf", "[mysqld]\ninnodb_log_file_size = 48M\n"), difference.Option, "a.cnf", "innodb_log_file_size 48M", difference.NotLoaded},
-		{"an option and its variable", func(f *ferry, p planted) {
+		{"an option and its variable", func(f *ferry, p park) {
 			put("@/conf/my.cnf.d/b.cnf", "[mysqld]\nthread_cache_size = 33\n")(f, p)
 			f.sql("SET GLOBAL thread_cache_size = 33")
 		}, difference.Option, "b.cnf", "thread_cache_size 33", ""},
@@ -116,11 +139,11 @@ func hands() []hand {
 		{"a variable", sql("SET GLOBAL max_connections = 222"), difference.Variable, "max_connections", "151 → 222", difference.AtRunTime},
 		{"another variable", sql("SET GLOBAL innodb_flush_log_at_trx_commit = 2"), difference.Variable, "innodb_flush_log_at_trx_commit", "0 → 2", difference.AtRunTime},
 		{"an index", sql("ALTER TABLE booking ADD INDEX by_crossing (crossing_id)"), difference.Table, "ferry.booking", "index by_crossing (crossing_id)", difference.InitializeIt},
-		{"an index that the file has", func(f *ferry, p planted) {
+		{"an index that the file has", func(f *ferry, p park) {
 			f.sql("ALTER TABLE crossing ADD INDEX by_harbour (harbour)")
 			swap("@/sql/schema.sql", "remark VARCHAR(200) NOT NULL", "remark VARCHAR(200) NOT NULL,\n  KEY by_harbour (harbour)")(f, p)
 		}, difference.Table, "ferry.crossing", "index by_harbour (harbour)", ""},
-		{"the file of it", func(*ferry, planted) {}, difference.Other, "sql/schema.sql", "table crossing", ""},
+		{"the file of it", func(*ferry, park) {}, difference.Other, "sql/schema.sql", "table crossing", ""},
 		{"a new table", sql("CREATE TABLE extra (id INT PRIMARY KEY)"), difference.Table, "ferry.extra", "new table", ""},
 		{"a dropped column", sql("ALTER TABLE wide DROP COLUMN b"), difference.Table, "ferry.wide", "− column b", ""},
 		// Sources.
@@ -134,7 +157,7 @@ func hands() []hand {
 		// Units.
 		{"a drop-in", put("/etc/systemd/system/isu-ruby.service.d/limits.conf", "[Service]\nLimitNOFILE=65536\n"), difference.Unit, "limits.conf", "LimitNOFILE 65536", difference.NotLoaded},
 		{"a unit of nobody", put("/etc/systemd/system/other.service", "[Service]\nExecStart=/bin/true\n"), difference.Unit, "system/other.service", "ExecStart /bin/true", ""},
-		{"enabled", func(f *ferry, p planted) {
+		{"enabled", func(f *ferry, p park) {
 			name := p.at("/etc/systemd/system/multi-user.target.wants/other.service")
 			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 				f.t.Fatal(err)
@@ -146,7 +169,7 @@ func hands() []hand {
 		// The kernel.
 		{"a kernel value", put("/proc/sys/net/core/somaxconn", "65535\n"), difference.Sysctl, "net.core.somaxconn", "4096 → 65535", difference.AtRunTime},
 		{"a kernel value in a file only", put("/etc/sysctl.d/60-a.conf", "vm.swappiness = 1\n"), difference.Sysctl, "60-a.conf", "vm.swappiness 1", difference.NotLoaded},
-		{"a kernel value in both", func(f *ferry, p planted) {
+		{"a kernel value in both", func(f *ferry, p park) {
 			put("/etc/sysctl.d/61-b.conf", "fs.file-max = 100000\n")(f, p)
 			put("/proc/sys/fs/file-max", "100000\n")(f, p)
 		}, difference.Sysctl, "61-b.conf", "fs.file-max 100000", ""},
@@ -156,21 +179,21 @@ func hands() []hand {
 		{"defaults", put("/etc/default/isu", "OPTS=-x\n"), difference.Environment, "default/isu", "OPTS (new)", ""},
 		// Packages.
 		{"packages", put("/var/lib/dpkg/status", "Package: nginx\nStatus: install ok installed\nVersion: 1.24\n\nPackage: redis\nStatus: install ok installed\nVersion: 7\n"), difference.Package, "nginx", "1.22 → 1.24", ""},
-		{"a package", func(*ferry, planted) {}, difference.Package, "redis", "7 installed", ""},
+		{"a package", func(*ferry, park) {}, difference.Package, "redis", "7 installed", ""},
 		// Crontabs.
 		{"root's crontab", put("/var/spool/cron/crontabs/root", "* * * * * /usr/local/bin/backup --token x\n"), difference.Crontab, "crontabs/root", "/usr/local/bin/backup", ""},
 		{"a file of cron.d", put("/etc/cron.d/job", "0 3 * * * isu /home/isu/clean.sh\n"), difference.Crontab, "cron.d/job", "0 3 * * * isu", ""},
 		// Others.
 		{"resolver", put("/etc/resolv.conf", "nameserver 10.0.0.2\n"), difference.Other, "resolv.conf", "nameserver 10.0.0.1 → 10.0.0.2", ""},
 		{"hosts", put("/etc/hosts", "127.0.0.1 localhost\n10.0.0.13 db\n"), difference.Other, "/etc/hosts", "10.0.0.13 db", ""},
-		{"a mode", func(f *ferry, p planted) {
+		{"a mode", func(f *ferry, p park) {
 			if err := os.Chmod(p.at("/etc/app.conf"), 0o600); err != nil {
 				f.t.Fatal(err)
 			}
 		}, difference.Other, "app.conf", "mode 0644 → 0600", ""},
 		{"a key", put("/etc/nginx/tls/site.key", "another key\n"), difference.Other, "site.key", "content", ""},
 		{"logrotate", put("/etc/logrotate.d/nginx", "/var/log/nginx/*.log {\n  daily\n}\n"), difference.Other, "logrotate.d/nginx", "new file", ""},
-		{"a program", func(f *ferry, _ planted) {
+		{"a program", func(f *ferry, _ park) {
 			if err := os.WriteFile(filepath.Join(f.dir, "bin", "sleeper"), []byte("other"), 0o755); err != nil && !strings.Contains(err.Error(), "busy") {
 				f.t.Fatal(err)
 			}
@@ -207,7 +230,7 @@ func TestEditsByHand(t *testing.T) {
 	tier.Slow(t)
 	s := startFerry(t)
 	f := openFerry(t, s.Dir, s.URL, t.TempDir())
-	p := planted{root: t.TempDir()}
+	p := park{{root: t.TempDir()}, {name: "app2", root: t.TempDir(), site: s.Dir}, {name: "db", root: t.TempDir(), site: s.Dir}}
 	for name, text := range map[string]string{"/home/isu/ruby/app.rb": "get '/x' do\n  1\nend\n", "/home/isu/python/app.py": "def view():\n    return 1\n", "/home/isu/node/app.js": "const handler = () => {\n  return 1;\n};\n",
 		"/home/isu/php/index.php": "<?php\nfunction show() {\n  return 1;\n}\n", "/home/isu/env.sh": "DEBUG=1\nPASSWORD=tide-9\n", "/etc/resolv.conf": "nameserver 10.0.0.1\n", "/etc/hosts": "127.0.0.1 localhost\n",
 		"/etc/app.conf": "a = 1\n", "/etc/nginx/tls/site.key": "a key\n", "/proc/sys/net/core/somaxconn": "4096\n", "/proc/sys/vm/swappiness": "60\n", "/proc/sys/fs/file-max": "9000\n", "/var/spool/cron/crontabs/isu": "",
@@ -217,6 +240,11 @@ func TestEditsByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, m := range p {
+		if err := errors.Join(os.MkdirAll(m.at("/etc"), 0o755), os.WriteFile(m.at("/etc/hostname"), []byte(m.name+"\n"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -233,7 +261,10 @@ func TestEditsByHand(t *testing.T) {
 		pids[name] = sleeper(t, program, "DEBUG=0", "PASSWORD=tide-9")
 	}
 	site := *f.subject.Site()
-	site.Hosts = map[string]host.Host{"": p}
+	site.Hosts = map[string]host.Host{}
+	for _, m := range p {
+		site.Hosts[m.name] = m
+	}
 	site.Target = f.subject.Target()
 	site.Services = map[string]change.Service{}
 	for name, svc := range f.subject.Site().Services {
@@ -244,8 +275,9 @@ func TestEditsByHand(t *testing.T) {
 		if name == "ruby" {
 			unit = "isu-ruby.service"
 		}
-		site.Target.Services = append(slices.Clone(site.Target.Services), iikanji.Service{Name: name, Role: iikanji.RoleApp, Engine: iikanji.Engine(name), PIDs: []int{pids[name]}, Unit: unit})
-		site.Services[name] = change.Service{Source: "/home/isu/" + name}
+		on := p[p.of("/home/isu/"+name+"/")].name
+		site.Target.Services = append(slices.Clone(site.Target.Services), iikanji.Service{Name: name, Role: iikanji.RoleApp, Engine: iikanji.Engine(name), Host: on, PIDs: []int{pids[name]}, Unit: unit})
+		site.Services[name] = change.Service{Host: on, Source: "/home/isu/" + name}
 	}
 	f.day.Site, f.day.Folders = &site, []string{"/etc", "/var/spool/cron", filepath.Join(s.Dir, "conf")}
 	time.Sleep(200 * time.Millisecond)
@@ -275,7 +307,7 @@ func TestEditsByHand(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := make([]bool, len(edits))
-	warned := 0
+	warned, on := 0, map[string]int{}
 	for _, h := range all {
 		i := slices.IndexFunc(edits, func(e difference.Edit) bool { return e.Kind == h.kind && strings.HasSuffix(e.Place, h.place) })
 		if i < 0 {
@@ -298,8 +330,11 @@ func TestEditsByHand(t *testing.T) {
 			t.Errorf("a secret is shown: %s", work.Line(e))
 		}
 	}
-	t.Logf("%d edits, %d of them with a warning", len(all), warned)
-	if len(all) < 40 || warned < 12 {
+	for _, e := range edits {
+		on[e.Host]++
+	}
+	t.Logf("%d edits, %d of them with a warning; by machine %v", len(all), warned, on)
+	if len(all) < 40 || warned < 12 || len(on) != 3 {
 		t.Errorf("%d edits with %d warnings: the test proves too little", len(all), warned)
 	}
 	later := look()

@@ -339,5 +339,8 @@ func What(e difference.Edit) string {
 	if e.Warning != "" {
 		parts = append(parts, string(e.Warning)+": "+e.Why)
 	}
+	if text := touchedText(e.Touched); text != "" {
+		parts = append(parts, text)
+	}
 	return strings.Join(parts, "; ")
 }

@@ -8,7 +8,8 @@
 //  3. compare.go: what a run shows against the kept state, score and costs;
 //  4. back.go: the plan that leads to a former state;
 //  5. prove.go: both states in turn, by the rule of the judge;
-//  6. traffic.go: the requests of a run, from the access logs, after its load.
+//  6. traffic.go: the requests of a run, from the access logs, after its load;
+//  7. touched.go: files that several people have edited.
 package work
 
 import (
@@ -36,6 +37,8 @@ type Day struct {
 	History *history.History
 	Now     func() time.Time
 	Who     string
+	// Turn is who had the turn at a time, "" for nobody; nil where nothing tells.
+	Turn func(at time.Time) string
 	// Folders are taken whole on each host; nil takes snapshot.Usual.
 	Folders []string
 }
@@ -73,11 +76,15 @@ func (d *Day) Look(ctx context.Context) (*state.State, error) {
 	return s, s.Fingerprinted()
 }
 
-// hosts are the hosts with services, this machine first, and those without: what is prepared
+// hosts are the hosts with services or with the SQL of their initialize, this machine first, and those without: what is prepared
 // there counts from the run on that uses it.
 func (d *Day) hosts() (used, idle []string) {
 	for _, s := range d.Site.Target.Services {
-		for _, name := range append([]string{s.Host}, s.Instances...) {
+		names := append([]string{s.Host}, s.Instances...)
+		if svc := d.Site.Services[s.Name]; len(svc.Loads) > 0 {
+			names = append(names, svc.LoadsOn)
+		}
+		for _, name := range names {
 			if !slices.Contains(used, name) {
 				used = append(used, name)
 			}
@@ -99,16 +106,24 @@ func (d *Day) hosts() (used, idle []string) {
 // services are what a snapshot of a host asks for.
 func (d *Day) services(on string) (all []snapshot.Service) {
 	for _, s := range d.Site.Target.Services {
-		if s.Host != on && !slices.Contains(slices.Concat(s.Instances, s.Spare), on) {
-			continue
-		}
 		svc := d.Site.Services[s.Name]
-		if s.Host != on { // an instance or a spare: its source and its unit are known, its processes are not
-			all = append(all, snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Source: svc.Source, Unit: s.Unit})
+		var loads []string
+		if svc.LoadsOn == on {
+			loads = svc.Loads
+		}
+		switch {
+		case s.Host == on:
+		case slices.Contains(slices.Concat(s.Instances, s.Spare), on): // its source and its unit are known, its processes are not
+			all = append(all, snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Source: svc.Source, Loads: loads, Unit: s.Unit})
+			continue
+		case len(loads) > 0: // it was here before it moved
+			all = append(all, snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Loads: loads})
+			continue
+		default:
 			continue
 		}
 		in := snapshot.Service{Name: s.Name, Role: s.Role, Engine: s.Engine, Config: svc.Config, DropIn: svc.DropIn, EnvFile: svc.EnvFile, ArgsFile: svc.ArgsFile,
-			Source: svc.Source, Loads: svc.Loads, Files: svc.Files, Originals: svc.Originals, Schema: s.Schema, Unit: s.Unit, PIDs: s.PIDs, DB: svc.DB()}
+			Source: svc.Source, Loads: loads, Files: svc.Files, Originals: svc.Originals, Schema: s.Schema, Unit: s.Unit, PIDs: s.PIDs, DB: svc.DB()}
 		if pids, known := svc.Processes(); known && len(pids) > 0 {
 			in.PIDs = pids
 		}
@@ -262,7 +277,10 @@ func (d *Day) Edits(base, now *state.State) ([]difference.Edit, error) {
 		return nil, err
 	}
 	edits := difference.Between(difference.Input{Base: base, Now: now, Last: last, Text: d.Store.Get, Keyed: d.Store.Keyed, Made: made})
-	return edits, d.builds(base, edits)
+	if err := d.builds(base, edits); err != nil {
+		return nil, err
+	}
+	return edits, d.touched(base, now, edits, made)
 }
 
 // lastBefore is the state at the begin of the latest run after base and before now that

@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/day/work/state"
@@ -72,6 +73,15 @@ type Edit struct {
 	// Old and New are the digests of a file; "" where there is none.
 	Old iikanji.Fingerprint `json:"old,omitempty"`
 	New iikanji.Fingerprint `json:"new,omitempty"`
+	// Touched are the edits of a file that several people have made since the first state, as
+	// far as runs have seen them; the last one counts. nil where one person made them.
+	Touched []Touch `json:"touched,omitempty"`
+}
+
+// A Touch is one edit of a file.
+type Touch struct {
+	At  time.Time `json:"at"`
+	Who string    `json:"who"` // who had the turn then, else who made the next run
 }
 
 // A Made is a change of apply or tune that was made or undone since the first state.
