@@ -374,6 +374,8 @@ type Environment struct {
 
 	// Disturbance is why the run does not count.
 	Disturbance Disturbance `json:"disturbance,omitempty"`
+	// FullDisk is a folder whose disk was nearly full at the end of the load; "" for none.
+	FullDisk string `json:"full_disk,omitempty"`
 	// Accepted: the disturbance was ignored, because the user chose so or because
 	// every run on this machine is disturbed.
 	Accepted bool `json:"accepted,omitempty"`

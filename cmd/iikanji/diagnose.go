@@ -183,6 +183,9 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag)
 		if err == nil {
 			w.observed(r, d.Run.ID)
 			forbidden = forbiddenOf(ctx, d, s.Site())
+			if r.target.file != nil {
+				r.warnOfDisks(ctx)
+			}
 		}
 		return err
 	})

@@ -15,6 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/day/notice"
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/show/report"
+	"github.com/iikanji/iikanji/internal/site/livesite"
+	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // lowDisk is the share of a file system that is left when people are told: logs of a load
@@ -87,13 +89,24 @@ func parseDF(text string) (mount string, free, all int64) {
 	return strings.Join(f[5:], " "), free, used + free
 }
 
+// placed is the file of a site with the placement of its work folder; nil for an arena.
+func (t *namedTarget) placed(dir string) *target.File {
+	if t.file == nil {
+		return nil
+	}
+	if now, err := livesite.Placed(t.file, dir); err == nil {
+		return now
+	}
+	return t.file // a command that needs the placement says what is wrong with it
+}
+
 // warnOfDisks tells the caller and the team of nearly full disks of a site: that of the
 // history and those of its logs, on all its machines.
 func (r *benchRun) warnOfDisks(ctx context.Context) {
 	paths := map[string][]string{"": {r.history}}
-	if r.target.file != nil {
-		for i := range r.target.file.Services {
-			s := &r.target.file.Services[i]
+	if file := r.target.placed(r.Dir); file != nil {
+		for i := range file.Services {
+			s := &file.Services[i]
 			if s.Host != "" && paths[s.Host] == nil {
 				paths[s.Host] = []string{"/"}
 			}

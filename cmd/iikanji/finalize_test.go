@@ -153,6 +153,15 @@ func TestFinalize(t *testing.T) {
 	tier.Slow(t)
 	m := contestSite(t)
 	inside(t, m, 0, "cd /root/site; iikanji bench --load 1s </dev/null")
+	// A run beside a disk with less than 512 MiB is void: here that of nginx's logs.
+	if text := inside(t, m, 1, "mount -t tmpfs -o size=300m,mode=755 tmpfs /var/log/nginx; cd /root/site; iikanji bench --load 1s 2>&1 </dev/null"); !strings.Contains(text, "VOID: the disk of /var/log/nginx is nearly full") {
+		t.Errorf("a run beside a full disk: %s", text)
+	}
+	inside(t, m, 0, "umount /var/log/nginx")
+	// A unit's drop-in is brought back, too, and the service runs without it.
+	inside(t, m, 0, `mkdir /etc/systemd/system/app.service.d; printf '[Service]\nLimitNOFILE=7777\n' >/etc/systemd/system/app.service.d/x.conf
+systemctl daemon-reload; systemctl restart app; [ "$(systemctl show -P LimitNOFILE app)" = 7777 ]; `+untilUp+`
+cd /root/site; iikanji work back 1 --partly </dev/null; [ ! -e /etc/systemd/system/app.service.d/x.conf ]; [ "$(systemctl show -P LimitNOFILE app)" != 7777 ]; `+untilUp)
 	inside(t, m, 0, plantLosses)
 	const digests = "cd /etc && find . -type f | sort | xargs sha256sum"
 	before := inside(t, m, 0, digests)

@@ -12,12 +12,11 @@ var (
 	_ tune.Comparer = (*tellingField)(nil)
 )
 
-// searchField returns the field for the runs of a search. It watches the free
-// space of the work folder, and its runs print no progress.
+// searchField returns the field for the runs of a search. Its runs print no progress.
 func (r *benchRun) searchField(h *history.History, w *liveTarget, noisy bool) *field.Field {
 	f := r.field(h, w.Subject, r.loaderOf(w.Subject, h))
 	f.Before = r.before
-	f.Dir, f.Noisy, f.Boot, f.Rest, f.Host = r.Dir, noisy, 0, r.e.Rest, r.e.Machine
+	f.Noisy, f.Boot, f.Rest, f.Host = noisy, 0, r.e.Rest, r.e.Machine
 	f.Progress = func(bench.Progress) {}
 	return f
 }

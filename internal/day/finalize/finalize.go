@@ -52,6 +52,11 @@ type ErrPerson struct{ Says string }
 
 func (e *ErrPerson) Error() string { return e.Says }
 
+// A VoidError is a last run that shows nothing of the site, as beside a full disk.
+type VoidError struct{ Says string }
+
+func (e *VoidError) Error() string { return e.Says }
+
 // Plan is what to do.
 type Plan struct {
 	Hosts []Host
@@ -398,7 +403,10 @@ func (p *Plan) lastRun(ctx context.Context, s *Step, res *Result) error {
 		return err
 	}
 	res.Run, res.Score = run, score
-	const back = "an earlier state: iikanji work back good"
+	back := "an earlier state: iikanji work back good"
+	if void := (*VoidError)(nil); errors.As(err, &void) {
+		back = "mend that, and run iikanji finalize again"
+	}
 	switch {
 	case err != nil:
 		s.OK, s.Says = false, err.Error()

@@ -19,6 +19,7 @@ type scripted struct {
 	fails    string   // an order that a service does not survive
 	gone     string   // the step in which a machine is lost
 	score    float64
+	void     string // why the last run is void
 	boots    int
 	stays    bool // this machine is none that reboots
 	so       []Step
@@ -83,6 +84,9 @@ func (s *scripted) Reboot(_ context.Context, round int, so []Step) (string, bool
 
 func (s *scripted) LastRun(context.Context) (iikanji.RunID, float64, error) {
 	s.asked = append(s.asked, "run")
+	if s.void != "" {
+		return 7, s.score, fmt.Errorf("making it: %w", &VoidError{s.void})
+	}
 	if s.score == 0 {
 		return 7, 0, errors.New("run 7 failed")
 	}
@@ -142,6 +146,14 @@ func TestNotReady(t *testing.T) {
 		if res.Ready || res.Reason != c.reason || res.Back == "" || last != c.last {
 			t.Errorf("%s: %+v, last %q", name, res, last)
 		}
+	}
+}
+
+// TestVoidRun: a void last run says nothing of the state, so that the way back is no other state.
+func TestVoidRun(t *testing.T) {
+	res := do(t, &scripted{score: 1000, void: "run 7 is void: the disk is nearly full"}, nil)
+	if res.Ready || !strings.Contains(res.Reason, "run 7 is void: the disk is nearly full") || strings.Contains(res.Back, "work back") {
+		t.Errorf("%+v", res)
 	}
 }
 

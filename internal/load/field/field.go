@@ -27,7 +27,8 @@ type Field struct {
 	Loader  Loader
 	History *history.History
 	Now     func() time.Time
-	// Dir is a folder on the disk of the data: the free space there is checked. "" checks none.
+	// Dir is a folder on the disk of the data: the free space there is checked, as on the disks
+	// of the services' logs. "" checks those alone.
 	Dir string
 	// Unseen: the site runs on this machine, and Subject is nil.
 	Unseen bool
@@ -114,7 +115,7 @@ func (f *Field) Run(ctx context.Context, spec Spec) (*Measured, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &observe.Guard{Now: f.Now, Host: f.Host, Dir: f.Dir, Every: spec.HostEvery, Unseen: f.Unseen}
+	g := &observe.Guard{Now: f.Now, Host: f.Host, Disks: f.disks(), Every: spec.HostEvery, Unseen: f.Unseen}
 	var cs counters
 	if f.Subject != nil {
 		g.Groups = f.Subject.Groups

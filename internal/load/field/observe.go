@@ -148,6 +148,7 @@ func (m *Measured) Complete() {
 	}
 	m.Guard.Results(m.Run)
 	m.Run.Warnings = append(m.Run.Warnings, m.Guard.Doubts()...)
+	fullDisk(m.Run)
 }
 
 // learn reads the data of the sensors and the facts, and saves both.

@@ -3,6 +3,8 @@ package field
 import (
 	"cmp"
 	"fmt"
+	"path/filepath"
+	"slices"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/site/observe"
@@ -71,13 +73,51 @@ func shareMachine(run *iikanji.Run, env *iikanji.Environment) {
 // disturbed is how the environment of a run differs grossly from that of the
 // search's runs before it; "" if it does not.
 func (f *Field) disturbed(run *iikanji.Run) string {
-	e := run.Environment
-	if e == nil {
-		return ""
+	why := ""
+	if run.Environment != nil {
+		why = f.usual.Check(run.Environment)
 	}
-	why := f.usual.Check(e)
-	if e.Disturbance == iikanji.DiskFull {
-		why = "the disk of " + f.Dir + " is nearly full"
+	if full := observe.FullDisk(run); full != "" {
+		why = full
 	}
 	return why
+}
+
+// disks are the folders of each machine whose disks must have room: that of the data, and those
+// of the services' logs, which a load fills.
+func (f *Field) disks() map[string][]string {
+	all := map[string][]string{}
+	add := func(on, dir string) {
+		if dir != "" && !slices.Contains(all[on], dir) {
+			all[on] = append(all[on], dir)
+		}
+	}
+	add("", f.Dir)
+	if f.Subject == nil {
+		return all
+	}
+	for _, s := range f.Subject.Target().Services {
+		for _, log := range s.Logs {
+			add(s.Host, filepath.Dir(log.Path))
+		}
+		for _, dir := range s.Files {
+			add(s.Host, dir)
+		}
+	}
+	return all
+}
+
+// fullDisk makes a single run void if a disk was nearly full at its end: the database may have
+// waited for space, and logs may lack lines. One whose score is not given yet stays so, and
+// does not count later.
+func fullDisk(run *iikanji.Run) {
+	why := observe.FullDisk(run)
+	if why == "" {
+		return
+	}
+	run.Load.Void, run.Load.Why = true, why
+	if run.Outcome == iikanji.Passed || run.Outcome == iikanji.Failed {
+		run.Outcome = iikanji.Void
+		run.Reasons = append([]string{why}, run.Reasons...)
+	}
 }

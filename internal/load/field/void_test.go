@@ -2,6 +2,7 @@ package field
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -23,7 +24,9 @@ func TestVoid(t *testing.T) {
 		return f
 	}
 	full := run(0.02)
-	full.Environment.Disturbance = iikanji.DiskFull
+	full.Environment.Disturbance, full.Environment.FullDisk = iikanji.DiskFull, "/data"
+	far := run(0.02)
+	far.Hosts = []iikanji.RunHost{{Name: "web"}, {Name: "db", Environment: &iikanji.Environment{Disturbance: iikanji.DiskFull, FullDisk: "/"}}}
 	limited := run(0.02)
 	limited.Outcome, limited.Load = iikanji.Void, iikanji.Generator{Void: true, Why: "it used 97 % of its cores"}
 	bound := run(0.02)
@@ -42,7 +45,8 @@ func TestVoid(t *testing.T) {
 		{"as usual", 0.02, run(0.03), ""},
 		{"busy as usual", 0.45, run(0.44), ""},
 		{"busier than usual", 0.02, run(0.45), "other programs used 45 % of the machine's CPU, usually 2 %"},
-		{"a full disk", 0.02, full, "the disk of /data is nearly full"},
+		{"a full disk", 0.02, full, "the disk of /data is nearly full: less than 512 MiB are left"},
+		{"a full disk of another machine", 0.02, far, "the disk of / on db is nearly full: less than 512 MiB are left"},
 		{"the generator was the limit", 0.02, limited, "it used 97 % of its cores"},
 		{"not measured", 0.02, unmeasured, ""},
 	} {
@@ -64,6 +68,26 @@ func TestVoid(t *testing.T) {
 	noisy.Noisy = true
 	if why := noisy.void(run(0.6), false); why != "" {
 		t.Errorf("--noisy: %s", why)
+	}
+}
+
+// TestFullDisk: a single run beside a nearly full disk is void, whether it passed or failed. One
+// that waits for its score still waits, and does not count.
+func TestFullDisk(t *testing.T) {
+	for outcome, want := range map[iikanji.Outcome]iikanji.Outcome{iikanji.Passed: iikanji.Void, iikanji.Failed: iikanji.Void, iikanji.Pending: iikanji.Pending} {
+		r := &iikanji.Run{Outcome: outcome, Score: 5, Environment: &iikanji.Environment{Disturbance: iikanji.DiskFull, FullDisk: "/var/log"}}
+		fullDisk(r)
+		if r.Outcome != want || !r.Load.Void || r.Clean() || !strings.Contains(r.Load.Why, "/var/log is nearly full") {
+			t.Errorf("%s becomes %s: %+v", outcome, r.Outcome, r.Load)
+		}
+		r.Outcome = iikanji.Passed // its score was given later
+		if r.Clean() {
+			t.Errorf("a run of %s counts when its score is given", outcome)
+		}
+	}
+	r := &iikanji.Run{Outcome: iikanji.Passed, Environment: &iikanji.Environment{}}
+	if fullDisk(r); !r.Clean() {
+		t.Errorf("with room: %+v", r)
 	}
 }
 

@@ -55,8 +55,9 @@ type Guard struct {
 	// Unseen: the site runs on this machine, as processes that are not known. They count
 	// as other programs.
 	Unseen bool
-	// Dir is a folder on the disk of the data, whose free space is checked; "" for none.
-	Dir string
+	// Disks are folders by the name of their machine, whose free space is checked at the end of
+	// the load: those of data and logs. The disk of another machine's root is checked, too.
+	Disks map[string][]string
 	// Every is the interval between samples of the host during the load; 0 for none.
 	Every time.Duration
 
@@ -82,7 +83,7 @@ func (g *Guard) Phase(p scenario.Phase, begins bool) {
 	if begins {
 		g.far = nil
 		for _, h := range g.Others {
-			g.far = append(g.far, &farGuard{h: h})
+			g.far = append(g.far, &farGuard{h: h, disks: append([]string{"/"}, g.Disks[h.Name()]...)})
 		}
 		g.everywhere(func(f *farGuard) { f.meet(g.Now) })
 	} else {
@@ -178,9 +179,36 @@ func (g *Guard) measure(r *hoststat.Reading) {
 	usage, env := hoststat.Between(g.from, r)
 	g.Usage, g.Environment = usage, &env
 	env.Timers = busyTimers()
-	if free, known := freeSpace(g.Dir); known && free < diskLeast {
-		env.Disturbance = iikanji.DiskFull
+	checkDisks(&env, g.host(), g.Disks[""])
+}
+
+// checkDisks voids a run if a disk of one of the folders is nearly full.
+func checkDisks(env *iikanji.Environment, h host.Host, folders []string) {
+	for _, dir := range folders {
+		if free, err := h.FreeSpace(dir); err == nil && free < diskLeast { // an error: it does not exist yet
+			env.Disturbance, env.FullDisk = iikanji.DiskFull, dir
+			return
+		}
 	}
+}
+
+// FullDisk is the disk that makes a run void, as a reason; "" for none.
+func FullDisk(run *iikanji.Run) string {
+	say := func(e *iikanji.Environment, on string) string {
+		if e == nil || e.Disturbance != iikanji.DiskFull {
+			return ""
+		}
+		return fmt.Sprintf("the disk of %s%s is nearly full: less than %d MiB are left", e.FullDisk, on, diskLeast>>20)
+	}
+	if why := say(run.Environment, ""); why != "" {
+		return why
+	}
+	for _, h := range run.Hosts {
+		if why := say(h.Environment, " on "+h.Name); why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // Results adds what was measured to a run.
@@ -259,13 +287,4 @@ func busyTimers() []string {
 		}
 	}
 	return found
-}
-
-// freeSpace is what is left on the disk of a folder of this machine.
-func freeSpace(dir string) (int64, bool) {
-	if dir == "" {
-		return 0, false
-	}
-	free, err := host.Local{}.FreeSpace(dir)
-	return free, err == nil
 }

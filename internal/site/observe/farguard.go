@@ -18,6 +18,7 @@ import (
 // the site's services there, and what else it did.
 type farGuard struct {
 	h        host.Host
+	disks    []string // folders whose free space is checked
 	from     *hoststat.Reading
 	recorder *hoststat.Recorder
 	is       iikanji.RunHost
@@ -42,9 +43,6 @@ func (f *farGuard) meet(now func() time.Time) {
 	id, err := fleet.IdentityOf(f.h)
 	f.fail("the identity", err)
 	f.is.Identity, f.is.Boot = id.ID, id.Boot
-	if free, err := f.h.FreeSpace("/"); err == nil && free < diskLeast {
-		f.errs = append(f.errs, fmt.Errorf("the disk of machine %s is nearly full", f.h.Name()))
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), clockLimit)
 	defer cancel()
 	before, err := clock.Read(ctx, f.h, now)
@@ -96,6 +94,7 @@ func (f *farGuard) end(now func() time.Time, groups func() map[string][]int) {
 	for i := range usage {
 		usage[i].Host = f.h.Name()
 	}
+	checkDisks(&env, f.h, f.disks)
 	f.usage, f.is.Environment = usage, &env
 }
 

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +39,33 @@ func TestMachineDown(t *testing.T) {
 	o.hosts[1].end()
 	if o.hosts[1].err == nil {
 		t.Error("the samples of a machine that is down have no error")
+	}
+}
+
+// TestFullDisks: a run is void if less than 512 MiB are left on a disk of its data or logs, on
+// whichever machine; a folder that does not exist yet says nothing.
+func TestFullDisks(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(root, "var/log"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for space, want := range map[int64]string{diskLeast: "", diskLeast - 1: "/var/log"} {
+		var env iikanji.Environment
+		checkDisks(&env, &host.Fake{Root: root, Space: space}, []string{"/var/none", "/var/log"})
+		if env.FullDisk != want || (env.Disturbance == iikanji.DiskFull) != (want != "") {
+			t.Errorf("with %d bytes: %+v", space, env)
+		}
+		run := &iikanji.Run{Environment: &iikanji.Environment{}, Hosts: []iikanji.RunHost{{Name: "web"}, {Name: "db", Environment: &env}}}
+		says := ""
+		if want != "" {
+			says = "the disk of /var/log on db is nearly full: less than 512 MiB are left"
+		}
+		if got := FullDisk(run); got != says {
+			t.Errorf("%q, want %q", got, says)
+		}
 	}
 }
 
