@@ -136,6 +136,7 @@ func (c *deployCmd) one(ctx context.Context, e *env, t *namedTarget, s *livesite
 	if err != nil {
 		return nil, err
 	}
+	o.Forbids = t.file.Contest.ForbidsRemote
 	who := e.who(ctx, t)
 	var res *deploy.Result
 	err = c.allowed(ctx, &o, say)

@@ -33,6 +33,9 @@ type Options struct {
 	Limit time.Duration
 	Say   func(line string)
 	Now   func() time.Time
+	// Forbids is the host of a git remote if it is never connected to, "" otherwise; nil for
+	// none.
+	Forbids func(remote string) (host string)
 	// From is a folder whose files are put into the source first; "" for none.
 	From string
 }

@@ -133,6 +133,20 @@ func TestBranch(t *testing.T) {
 	if note, err := Branch(t.Context(), &o); err != nil || !strings.Contains(note, "does not answer") {
 		t.Errorf("a remote that is gone: %q, %v", note, err)
 	}
+	gitIn(t, source, "remote", "set-url", "origin", "git@portal.example.com:team/app.git")
+	o.Forbids = func(remote string) string {
+		if strings.Contains(remote, "portal.example.com") {
+			return "portal.example.com"
+		}
+		return ""
+	}
+	var forbidden *ForbiddenError
+	if err := Pull(t.Context(), &o); !errors.As(err, &forbidden) || forbidden.Host != "portal.example.com" {
+		t.Errorf("pull from a host that is forbidden: %v", err)
+	}
+	if note, err := Branch(t.Context(), &o); err != nil || !strings.Contains(note, "forbids") {
+		t.Errorf("a remote on a host that is forbidden: %q, %v", note, err)
+	}
 }
 
 // TestSources: files of another folder are put over the source, git's last commit is what a

@@ -47,6 +47,37 @@ func (e *BehindError) Hints() []string {
 	return []string{"git merge " + e.Main + " first, or --anyway"}
 }
 
+// A ForbiddenError is a source whose remote is on a host that the contest forbids to connect to.
+type ForbiddenError struct{ Remote, Host string }
+
+func (e *ForbiddenError) Error() string {
+	return fmt.Sprintf("the remote %s of the source is on %s, a host that this contest forbids to connect to", e.Remote, e.Host)
+}
+
+// Hints tells what to do.
+func (e *ForbiddenError) Hints() []string {
+	return []string{"put the source there by hand and run iikanji deploy, or take the host out of forbid below [contest]"}
+}
+
+// permitted refuses a remote on a host that is never connected to, by the address that git would
+// ask; "" is the remote of the branch.
+func (o *Options) permitted(ctx context.Context, remote string) error {
+	if o.Forbids == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitWait)
+	defer cancel()
+	args := []string{"ls-remote", "--get-url"} // asks nobody; insteadOf of git's configuration counts
+	if remote != "" {
+		args = append(args, remote)
+	}
+	address, ok := git(ctx, o.Host, o.command, o.App.Source, args...)
+	if host := o.Forbids(strings.TrimSpace(address)); ok && host != "" {
+		return &ForbiddenError{remote, host}
+	}
+	return nil
+}
+
 // Branch refuses a source whose branch lacks commits of the remote's main branch. A source
 // that is not in git, or has no remote, passes; a remote that does not answer is a note.
 func Branch(ctx context.Context, o *Options) (note string, err error) {
@@ -62,7 +93,9 @@ func Branch(ctx context.Context, o *Options) (note string, err error) {
 		return "", nil
 	}
 	remote, _, _ = strings.Cut(remote, "\n")
-	if _, ok := run("fetch", "--quiet", remote); !ok {
+	if err := o.permitted(ctx, remote); err != nil {
+		note = err.Error() + ": its main branch is taken as it was known"
+	} else if _, ok := run("fetch", "--quiet", remote); !ok {
 		note = "the remote does not answer: its main branch is taken as it was known"
 	}
 	main := ""
@@ -90,6 +123,9 @@ func Branch(ctx context.Context, o *Options) (note string, err error) {
 // Pull brings the source to the newest commit of its upstream branch. It refuses what is not
 // a fast-forward.
 func Pull(ctx context.Context, o *Options) error {
+	if err := o.permitted(ctx, ""); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(ctx, 6*gitWait)
 	defer cancel()
 	out, ok := git(ctx, o.Host, o.command, o.App.Source, "pull", "--ff-only", "--quiet")

@@ -137,6 +137,9 @@ func (d *Dialer) hop(ctx context.Context, text, known string, before []*client, 
 	if err != nil {
 		return nil, err
 	}
+	if d.options.Forbids(c.hostname) || d.options.Forbids(a.Name) {
+		return nil, &ForbiddenError{a.Name}
+	}
 	conn, err := before[len(before)-1].DialContext(ctx, "tcp", c.address())
 	if err != nil {
 		return nil, err

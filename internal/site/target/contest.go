@@ -75,6 +75,14 @@ func (r *Rules) Forbids(host string) bool {
 	})
 }
 
+// ForbidsRemote is the host of a git remote if it may not be connected to; "" otherwise.
+func (r *Rules) ForbidsRemote(remote string) string {
+	if host := remoteHost(remote); r.Forbids(host) {
+		return host
+	}
+	return ""
+}
+
 // A Time is a moment of a contest.
 type Time time.Time
 

@@ -57,6 +57,11 @@ func TestContestKeys(t *testing.T) {
 			t.Errorf("remoteHost(%q) is %q, want %q", remote, got, want)
 		}
 	}
+	for remote, want := range map[string]string{"git@portal.example.com:team/x.git": "portal.example.com", "https://10.9.0.1/x": "10.9.0.1", "git@h:x": "", "/srv/x": ""} {
+		if got := f.Contest.ForbidsRemote(remote); got != want {
+			t.Errorf("ForbidsRemote(%q) is %q, want %q", remote, got, want)
+		}
+	}
 	if new(Rules).Least() != 0.75 {
 		t.Error("no default floor")
 	}
