@@ -258,7 +258,7 @@ func (r *benchRun) placed(l *field.Scenario) *field.Scenario {
 func (r *benchRun) field(h *history.History, s field.Subject, l field.Loader) *field.Field {
 	f := &field.Field{Loader: l, History: h, Now: r.e.Now, Boot: r.boot, Progress: r.show, Machine: machine(), Say: func(line string) { r.progress.Say("%s", line) }}
 	if s != nil {
-		f.Subject = s
+		f.Subject, f.Dir = s, r.Dir
 	}
 	if r.target.file != nil {
 		f.Who = r.e.who(context.Background(), r.target)
@@ -355,12 +355,13 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 		w.saved(r, run)
 	}
 	r.progress.Done()
-	if err := errors.Join(saved, r.print(run, dir), w.end(ctx, r, run)); err != nil {
-		return err
-	}
-	if r.target.file != nil {
+	err = errors.Join(saved, r.print(run, dir), w.end(ctx, r, run))
+	if err == nil && r.target.file != nil {
 		r.e.tell(ctx, r.target, runNotice(run, r.e.who(ctx, r.target), w.told()...))
 		r.warnOfDisks(ctx)
+	}
+	if err := errors.Join(err, w.pushed(r)); err != nil {
+		return err
 	}
 	return verdictOf(run)
 }

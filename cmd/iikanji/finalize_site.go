@@ -214,7 +214,7 @@ func (f *finalSite) subject(ctx context.Context, do func(ctx context.Context, s 
 
 // run is the bench command of the site's runs.
 func (f *finalSite) run() (*benchRun, error) {
-	c := &benchCmd{Target: f.cmd.Target, Pin: "auto", Seed: 1, Dir: f.dir, History: f.history.Dir()}
+	c := &benchCmd{Target: f.cmd.Target, Pin: "auto", Seed: 1, Dir: f.dir, History: f.history.Dir(), JSON: true} // standard output has the result alone
 	r, err := c.prepare(f.e, f.target)
 	if err == nil {
 		r.patient = true // READY is said of a score
@@ -316,7 +316,19 @@ func (f *finalSite) LastRun(ctx context.Context) (id iikanji.RunID, score float6
 			return err
 		}
 		w.saved(r, m.Run)
+		line, more := w.write(ctx, r, m.Run)
+		for _, text := range append([]string{line}, more...) {
+			if text != "" {
+				f.progress.Say("%s", report.Clean(text))
+			}
+		}
+		if err := w.pushed(r); err != nil {
+			return err
+		}
 		id, score = m.Run.ID, m.Run.Score
+		if m.Run.Load.Void {
+			return &finalize.VoidError{Says: fmt.Sprintf("run %d is void: %s", id, m.Run.Load.Why)}
+		}
 		if !m.Run.Clean() {
 			return fmt.Errorf("run %d %s: %s", id, m.Run.Outcome, strings.Join(m.Run.Reasons, "; "))
 		}

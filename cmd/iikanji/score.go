@@ -170,8 +170,12 @@ func (c *scoreCmd) settle(ctx context.Context, e *env, t *namedTarget, dir, hist
 	if c.JSON {
 		return writeJSON(e.Stdout, run)
 	}
-	_, err = fmt.Fprintf(e.Stdout, "run %d: %s\n", id, report.Clean(settledText(run)))
-	return err
+	out := &output{w: e.Stdout}
+	out.line("run %d: %s", id, report.Clean(settledText(run)))
+	for _, said := range saidOf(run, t.placed(dir).Target(), nil) {
+		out.wrapped(report.Clean(said), e.Cols)
+	}
+	return out.err
 }
 
 // scoreText is a score with thousands separators.

@@ -27,6 +27,7 @@ type benchWork struct {
 	traffic *work.Traffic
 	routes  *iikanji.Profile
 	compare *work.Comparison
+	pushing chan error // how the push of the ledger ended; nil without one
 }
 
 // beginWork takes the state of a site before its run; nil for an arena, or if it cannot be
@@ -96,7 +97,8 @@ func (b *benchWork) print(r *benchRun, out *output) {
 		tail = costs
 	}
 	out.line("")
-	for _, text := range append([]string{c.Head(), c.Verdict(), tail, c.Advice(), work.Limit(c.Run)}, c.Failures()...) {
+	texts := append([]string{c.Head(), c.Verdict(), tail, c.Advice(), work.Limit(c.Run)}, saidOf(c.Run, b.day.Site.Target, b.routes)...)
+	for _, text := range append(texts, c.Failures()...) {
 		if text == "" {
 			continue
 		}
@@ -117,13 +119,14 @@ func (b *benchWork) print(r *benchRun, out *output) {
 const toldRoutes = 3
 
 // told is what a notice has of the comparison: its verdict with the interval, the costs per
-// request, the limit, and the heaviest routes.
+// request, the limit, what the benchmarker said of its load, and the heaviest routes.
 func (b *benchWork) told() (lines []string) {
 	if b == nil || b.compare == nil {
 		return nil
 	}
 	c := b.compare
 	lines = append(lines, c.Head()+"; "+c.Verdict(), c.PerRequest(), work.Limit(c.Run))
+	lines = append(lines, saidOf(c.Run, b.day.Site.Target, b.routes)...)
 	if b.routes != nil {
 		for _, r := range b.routes.Rows[:min(len(b.routes.Rows), toldRoutes)] {
 			lines = append(lines, fmt.Sprintf("%s: %s in %s", r.Key, report.Duration(r.Total), report.Number(int(r.Count), "request")))
@@ -132,8 +135,8 @@ func (b *benchWork) told() (lines []string) {
 	return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
 }
 
-// write writes the run into the ledger and sends it to the team's remote. It returns what
-// happened, as one line, and lines about files that were left out.
+// write writes the run into the ledger and begins to send it to the team's remote. It returns
+// what happened, as one line, and lines about files that were left out.
 func (b *benchWork) write(ctx context.Context, r *benchRun, run *iikanji.Run) (line string, more []string) {
 	if b == nil || b.compare == nil {
 		return "", nil
@@ -180,13 +183,30 @@ func (b *benchWork) write(ctx context.Context, r *benchRun, run *iikanji.Run) (l
 	if team.Remote == "" {
 		return line, more
 	}
-	if err := l.Push(context.WithoutCancel(ctx), team.Remote); err != nil {
-		return line + ", " + redact.Text(report.Clean(err.Error())) + " (again at the next run)", more
+	b.pushing = make(chan error, 1)
+	go func() { b.pushing <- l.Push(context.WithoutCancel(ctx), team.Remote) }()
+	return line, more
+}
+
+// pushed waits for the push that goes on while the team is told of the run, and says how it ended.
+// It never fails a run.
+func (b *benchWork) pushed(r *benchRun) error {
+	if b == nil || b.pushing == nil {
+		return nil
 	}
+	out := &output{w: r.e.Stdout}
+	if r.JSON {
+		out.w = r.e.Stderr
+	}
+	if err := <-b.pushing; err != nil {
+		out.line("%s (again at the next run)", redact.Text(report.Clean(err.Error())))
+		return out.err
+	}
+	out.line("pushed")
 	if first, err := b.firstPush(); err == nil && first {
-		more = append(more, "keep the remote private until the contest is over")
+		out.line("keep the remote private until the contest is over")
 	}
-	return line + ", pushed", more
+	return out.err
 }
 
 // firstPush reports whether nothing was pushed before, and notes that something was.
