@@ -98,6 +98,90 @@ func TestDocumentsParse(t *testing.T) {
 	}
 }
 
+// indentedLines are the command lines of a page that are indented as a block.
+func indentedLines(page string) (lines []string) {
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, "    iikanji ") {
+			lines = append(lines, comment.ReplaceAllString(strings.TrimSpace(line), ""))
+		}
+	}
+	return lines
+}
+
+// alike are lines of pages that differ from a row of TestExamplesAsWritten in times and places only.
+var alike = map[string]string{
+	"iikanji bench isucondition --load 10s":    "iikanji bench isucondition --load 20s --json",
+	"iikanji diagnose isucondition --load 10s": "iikanji diagnose isucondition",
+	"iikanji tune":                                       "iikanji tune isucondition",
+	"iikanji tune isucondition --time 15m":               "iikanji tune isucondition --time 1h --until x10",
+	"iikanji up isucondition --dir /srv/isu --port 8080": "iikanji up isucondition --dir ./isu --port 8080",
+	"iikanji top isucondition --dir /srv/isu":            "iikanji top isucondition -n 60 --format tsv > host.tsv",
+}
+
+// onMachines are lines of pages that a test runs on machines of its own, with remedies in files in
+// place of words.
+var onMachines = map[string]string{
+	"iikanji apply . TOP101": "TestUpMoveUnderLoad",
+	"iikanji bench .":        "TestUpMoveUnderLoad",
+	"iikanji revert . --all": "TestUpMoveUnderLoad",
+	"iikanji plan . topology spread service=isu-go over=web,app2": "TestUpSpreadUnderLoad",
+	"iikanji apply . 1": "TestUpSpreadUnderLoad",
+	"iikanji apply . 2": "TestUpSpreadUnderLoad",
+	"iikanji plan . topology weights service=isu-go weights=web=1,app2=2": "TestSpread",
+	"iikanji plan . topology gather service=isu-go":                       "TestSpread",
+}
+
+// TestDocumentsRun: each command line in a block of the pages is run by a test: as a row of
+// TestExamplesAsWritten, as a line of TestContestDaySheet, or on machines of its own.
+func TestDocumentsRun(t *testing.T) {
+	run := map[string]bool{}
+	for _, g := range exampleGroups() {
+		for i := range g.rows {
+			run[g.rows[i].line] = true
+		}
+	}
+	tests := ""
+	for _, folder := range []string{"cmd/iikanji", "internal/change/topology"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", folder, "*_test.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			tests += pageText(t, filepath.Join(folder, filepath.Base(name)))
+		}
+	}
+	used := map[string]bool{}
+	sheet := blockLines(pageText(t, "docs/contest-day.md"))
+	for _, name := range documents {
+		page := pageText(t, name)
+		for _, line := range slices.Concat(blockLines(page), shellLines(page), indentedLines(page)) {
+			other, like := alike[line]
+			test, far := onMachines[line]
+			used[line] = true
+			switch {
+			case run[line], slices.Contains(sheet, line), like && run[other]:
+			case far && strings.Contains(tests, "\nfunc "+test+"("):
+			default:
+				t.Errorf("%s: no test runs %s", name, line)
+			}
+		}
+	}
+	for _, lines := range []map[string]string{alike, onMachines} {
+		for line := range lines {
+			if !used[line] {
+				t.Errorf("no page has %s", line)
+			}
+		}
+	}
+	for _, g := range exampleGroups() {
+		for i := range g.rows {
+			if x := &g.rows[i]; x.page && !used[x.line] {
+				t.Errorf("no page has %s", x.line)
+			}
+		}
+	}
+}
+
 // TestTwins: the sheet of the contest's day has the same commands in both languages, and the
 // README the same first ones.
 func TestTwins(t *testing.T) {

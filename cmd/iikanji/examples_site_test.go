@@ -47,7 +47,7 @@ func newExamples(t *testing.T) *examples {
 	t.Cleanup(page.Close)
 	x := &examples{t: t, dir: workFolder(t), caches: []string{"GOCACHE=" + goEnv(t, "GOCACHE"), "GOMODCACHE=" + goEnv(t, "GOMODCACHE")}}
 	x.files()
-	x.replacing("http://127.0.0.1:8080", page.URL)
+	x.replacing("http://127.0.0.1:8080", page.URL, "/srv/isu", filepath.Join(x.dir, "srv-isu"))
 	return x
 }
 
@@ -66,7 +66,7 @@ func startSite(t *testing.T, x *examples) {
 		}
 	})
 	x.site, x.target = site, site.Dir
-	x.replacing("http://127.0.0.1:8080", site.URL, "/srv/shop", site.Dir, "db=987", fmt.Sprintf("db=%d", site.PID("db")))
+	x.replacing("http://127.0.0.1:8080", site.URL, "/srv/shop", site.Dir, "/tmp/failed", filepath.Join(x.dir, "failed"), "db=987", fmt.Sprintf("db=%d", site.PID("db")))
 }
 
 // replacing sets what stands for places and addresses of other machines.
@@ -206,8 +206,9 @@ func (x *examples) command(one *example) (line, dir string) {
 	switch {
 	case line == "iikanji init": // other sites may run here: it must know which one
 		line, dir = line+" "+x.site.URL, x.site.Dir
-	case line == "iikanji doctor", ofDay.MatchString(line):
+	case line == "iikanji doctor", line == "iikanji diagnose", ofDay.MatchString(line):
 		dir = x.site.Dir
+		line = strings.Replace(line, "iikanji deploy app ", "iikanji deploy "+x.app()+" ", 1)
 	case strings.HasPrefix(line, "iikanji init --policy"):
 		line, dir = strings.Replace(line, "init", "init --force "+x.site.URL, 1), x.site.Dir
 	case strings.HasPrefix(line, "iikanji init --into"):
@@ -412,6 +413,34 @@ func (x *examples) team() {
 	if err != nil {
 		x.t.Fatal(err)
 	}
+}
+
+// app is the name of the site's app in its file.
+func (x *examples) app() string {
+	x.t.Helper()
+	f, err := target.Load(filepath.Join(x.site.Dir, target.Name))
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for i := range f.Services {
+		if f.Services[i].Role == iikanji.RoleApp {
+			return f.Services[i].Name
+		}
+	}
+	x.t.Fatal("the site has no app")
+	return ""
+}
+
+// sourceElsewhere puts a copy of the app's source into the folder ./go.
+func (x *examples) sourceElsewhere() {
+	x.t.Helper()
+	x.shell("cp -r " + filepath.Dir(x.source()) + " " + filepath.Join(x.site.Dir, "go"))
+}
+
+// cloneLedger makes a clone of the ledger in the folder ./ledger.
+func (x *examples) cloneLedger() {
+	x.t.Helper()
+	x.shell("git clone --quiet " + filepath.Join(filepath.Dir(x.history()), "work", "ledger") + " " + filepath.Join(x.site.Dir, "ledger"))
 }
 
 // allowLogsOff permits to write no logs.
