@@ -26,8 +26,8 @@ type Attempt struct {
 	// resource than Binding is the limit, or when a kept change raises its expected gain.
 	Parked  bool
 	Binding string
-	// Deferred attempts were ended early for a candidate that promised more, and
-	// are tried again when no other is left.
+	// Deferred attempts were ended early, for a candidate that promised more or because their
+	// pairs did not count, and are tried again when no other is left.
 	Deferred bool
 	Fast     bool
 	// Again is the verdict of the check at the end, with pairs of their own.

@@ -20,8 +20,9 @@ type Step struct {
 	Sweep bool `json:"sweep,omitempty"`
 	// Verdict ends a trial or a check.
 	Verdict iikanji.Verdict `json:"verdict,omitzero"`
-	// Deferred: the trial ends without a verdict because another candidate promises more, or
-	// because the time is up.
+	// Deferred: the trial ends without a verdict because another candidate promises more,
+	// because the time is up, or because its pairs did not count in a search without a limit of
+	// time.
 	Deferred bool `json:"deferred,omitempty"`
 	// Keeps are the changes to check, or to undo.
 	Keeps []Keep `json:"keeps,omitempty"`

@@ -114,6 +114,59 @@ func TestUndecidedAgain(t *testing.T) {
 	}
 }
 
+// TestVoidsGoOn: without a limit of time, a candidate whose trial was given up because its pairs
+// did not count is tried again when no other is left; it is given up for good when its trial had
+// no further pair. What decided a trial ends it.
+func TestVoidsGoOn(t *testing.T) {
+	c := Candidate{Code: "DB101", Where: "visits", Chance: 0.5, Gain: 0.3,
+		Remedy: iikanji.Remedy{Kind: "knob", Target: "site", Args: map[string]string{"name": "index"}}}.Keyed()
+	gaveUp := iikanji.Verdict{Call: iikanji.Inconclusive, Reason: iikanji.Undecided}
+	with := func(v iikanji.Verdict, pairs int) iikanji.Verdict {
+		for i := range iikanji.RunID(pairs) {
+			v.Base, v.Tried = append(v.Base, 2*i+1), append(v.Tried, 2*i+2)
+		}
+		return v
+	}
+	before := undecided(c, c.Gain, true, 1) // it had one pair
+	for name, test := range map[string]struct {
+		key      string
+		attempts []Attempt
+		over     iikanji.Verdict
+		again    bool
+	}{
+		"a first time":                  {c.Key(), nil, gaveUp, true},
+		"with a further pair":           {c.Key(), []Attempt{before}, with(gaveUp, 2), true},
+		"without a further pair":        {c.Key(), []Attempt{before}, with(gaveUp, 1), false},
+		"after a trial of its own":      {c.Key(), []Attempt{undecided(c, c.Gain, false, 1, 2)}, gaveUp, true},
+		"decided":                       {c.Key(), nil, iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.Gate}, false},
+		"accepted by the fast lane":     {c.Key(), nil, iikanji.Verdict{Call: iikanji.Keep, Reason: iikanji.Proven}, false},
+		"a bundle, or a ladder's rung":  {"", nil, gaveUp, false},
+		"another one was given up then": {c.Key(), []Attempt{undecided(Candidate{Code: "WEB102"}, 0.1, true, 1)}, gaveUp, true},
+	} {
+		q := stateOf(Ledger{Attempts: test.attempts})
+		q.Observed, q.Binding, q.Candidates = true, "cpu", []Candidate{c}
+		q.Trial = &Trial{Key: test.key, Changes: 1, Pairs: 6, Void: "other programs used the CPU", Over: &test.over}
+		step := q.inTrial()
+		if step.Do != Settle || step.Deferred != test.again {
+			t.Errorf("%s: %s", name, step)
+		}
+		limited := *q
+		limited.Options.Time = time.Hour
+		if step := limited.inTrial(); step.Deferred {
+			t.Errorf("%s, with a limit of time: %s", name, step)
+		}
+		if test.key == "" || test.over.Call != iikanji.Inconclusive {
+			continue
+		}
+		ended := undecided(c, c.Gain, step.Deferred)
+		ended.Verdict = test.over
+		q.Ledger.Attempts, q.Trial = append(q.Ledger.Attempts, ended), nil
+		if next, ok := q.next(false); ok != test.again || ok && next.Key() != c.Key() {
+			t.Errorf("%s: then a candidate is next: %v", name, ok)
+		}
+	}
+}
+
 // TestBudgetEnd checks that time which the search did not need makes the runs of
 // the last comparison longer, that no run is longer than the full length, and that the
 // search has all the time that the last comparison and weak proofs leave.

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -45,7 +46,7 @@ func (s *State) inTrial() Step {
 	t := s.Trial
 	switch {
 	case t.Over != nil:
-		return Step{Do: Settle, Why: t.Over.Why, Verdict: *t.Over}
+		return Step{Do: Settle, Why: t.Over.Why, Verdict: *t.Over, Deferred: s.mayGoOn(*t.Over)}
 	case s.sweeps() && t.Changes > 1 && t.Void == "" && t.FailedRun != 0:
 		why := fmt.Sprintf("run %d failed its checks (%s): smaller groups are tried", t.FailedRun, t.FailedWhy)
 		return Step{Do: Settle, Why: why, Verdict: iikanji.Verdict{Call: iikanji.Revert, Reason: iikanji.Gate, Why: why}}
@@ -76,6 +77,21 @@ func (s *State) provesNothing() string {
 		return timeIsUp
 	}
 	return ""
+}
+
+// mayGoOn reports whether a trial whose pairs did not count goes on when no other candidate is
+// left, in a search without a limit of time: what disturbed them tells nothing of the candidate.
+// One that has no further pair since it was put off does not, so that the search ends.
+func (s *State) mayGoOn(v iikanji.Verdict) bool {
+	if s.bounded() || v.Call != iikanji.Inconclusive || s.Trial.Key == "" {
+		return false
+	}
+	for _, a := range slices.Backward(s.Ledger.Attempts) {
+		if a.Key == s.Trial.Key {
+			return !a.Deferred || len(v.Tried) > len(a.Verdict.Tried)
+		}
+	}
+	return true
 }
 
 // timeIsUp is why something ends in the middle.
