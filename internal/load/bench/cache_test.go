@@ -171,7 +171,7 @@ func TestCacheShares(t *testing.T) {
 		t.Fatal("another body is the same")
 	}
 	a, b = nil, nil
-	for range 50 {
+	for end := time.Now().Add(patience); time.Now().Before(end); {
 		runtime.GC()
 		s.mu.Lock()
 		n := len(s.known)

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -99,16 +100,8 @@ func nginxSite(t *testing.T) (plain, secure string, ca *x509.CertPool) {
 		}
 	}
 	app := strings.TrimPrefix(web(t, echoLength), "http://")
-	var ports [2]int
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-		l.Close()
-	}
+	first := servertest.FreePorts(t, 2)
+	ports := [2]int{first, first + 1}
 	text := fmt.Sprintf(nginxH2, dir, ports[0], ports[1], app)
 	if os.Getuid() == 0 {
 		text = "user root;\n" + text // no other user may read the folder

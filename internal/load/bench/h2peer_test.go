@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/load/h2"
 	"github.com/iikanji/iikanji/internal/load/scenario"
@@ -21,6 +22,7 @@ type h2peer struct {
 	pings int               // acknowledged
 	sets  int               // acknowledged SETTINGS
 	block []byte
+	most  time.Duration // that a body drips
 }
 
 // An h2request is a HEADERS frame of the browser, with its CONTINUATION frames.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,12 +17,16 @@ import (
 // write be answered, and everything is counted as with HTTP/1.1.
 func TestH2Run(t *testing.T) {
 	var written atomic.Int64
+	loadOver := make(chan struct{})
+	end := sync.OnceFunc(func() { close(loadOver) })
 	site := goServer(t, true, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/hang":
 			<-r.Context().Done()
+			end()
 		case "/write":
-			time.Sleep(400 * time.Millisecond) // longer than the load
+			<-loadOver
+			time.Sleep(50 * time.Millisecond)
 			written.Add(1)
 		}
 		io.WriteString(w, "0123456789")
@@ -52,7 +57,7 @@ func TestH2Run(t *testing.T) {
 		})
 		return nil
 	}}
-	run, err := Run(context.Background(), sc, Options{URL: site.url, CA: site.ca, SamplesDir: t.TempDir(), KeepHeads: true, Requests: NewRequestSample(1, 3)})
+	run, err := Run(context.Background(), sc, Options{URL: site.url, CA: site.ca, Load: 3 * time.Second, SamplesDir: t.TempDir(), KeepHeads: true, Requests: NewRequestSample(1, 3)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +162,12 @@ func TestH2Streams(t *testing.T) {
 			t.Errorf("a reset stream: %v", err)
 		}
 		brief, err := b.Open(ctx, &scenario.Request{Method: "POST", Path: "/", Timeout: 200 * time.Millisecond})
-		if err != nil {
-			t.Fatal(err)
+		if err == nil { // on a busy machine its time may be over at once
+			defer brief.Close()
+			brief.Head()
+			_, err = brief.Read(make([]byte, 1))
 		}
-		defer brief.Close()
-		brief.Head()
-		if _, err := brief.Read(make([]byte, 1)); scenario.KindOf(err) != iikanji.FaultTimeout {
+		if scenario.KindOf(err) != iikanji.FaultTimeout {
 			t.Errorf("a stream whose time is over: %v", err)
 		}
 		cut, err := b.Open(ctx, &scenario.Request{Method: "POST", Path: "/", Timeout: scenario.NoTimeout})

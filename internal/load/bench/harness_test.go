@@ -20,9 +20,23 @@ import (
 // patience is the limit of every wait that must end: only a dead machine misses it.
 const patience = time.Minute
 
-// testInfo has a timeout that no answer of a test's server needs. Tests of timeouts
-// set their own.
-var testInfo = scenario.Info{Name: "test", Steps: []string{"get", "post"}, Timeout: patience, Load: 200 * time.Millisecond,
+// slower calls f with a duration, and with longer ones as long as it returns an error: what a
+// busy machine does not do in a short time it does in a longer one. A defect shows in each.
+func slower(t *testing.T, first time.Duration, f func(d time.Duration) error) {
+	t.Helper()
+	var err error
+	for d := first; d <= patience; d *= 4 {
+		if err = f(d); err == nil {
+			return
+		}
+		t.Logf("with %v: %v", d, err)
+	}
+	t.Error(err)
+}
+
+// testInfo has a timeout that no answer of a test's server needs, and a load in which a busy
+// machine answers at least some requests. Tests of timeouts set their own.
+var testInfo = scenario.Info{Name: "test", Steps: []string{"get", "post"}, Timeout: patience, Load: time.Second,
 	Table: scenario.Table{Events: []scenario.EventRule{{Name: "got", Points: 2, Per: 10}}, PerError: 1}}
 
 const got scenario.Event = 0
@@ -147,6 +161,13 @@ func ok(body string, fields ...string) string {
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }
+
+// answer fetches a path. The error is a fault.
+func answer(ctx context.Context, c scenario.Client, path string) error {
+	res, err := c.Do(ctx, &scenario.Request{Path: path})
+	res.Release()
+	return err
+}
 
 // want fetches a path and expects a body.
 func want(t testing.TB, ctx context.Context, c scenario.Client, path, body string) {

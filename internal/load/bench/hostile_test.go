@@ -12,6 +12,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 func bomb(size int) string {
@@ -160,12 +161,7 @@ func (c *rawConn) hold() {
 
 // TestHostileDial: nothing listens on the port; the host has no address.
 func TestHostileDial(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := "http://" + l.Addr().String()
-	l.Close()
+	gone := "http://" + servertest.FreeAddress(t)
 	b, ctx := browse(t, gone, scenario.ClientOptions{})
 	f := wantFault(t, ctx, b, &scenario.Request{Path: "/"}, iikanji.FaultDial)
 	if f.Message != "connection refused" {

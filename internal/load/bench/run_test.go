@@ -91,7 +91,7 @@ func TestRunPasses(t *testing.T) {
 	}
 	var progress []Progress
 	var told []string
-	run := runIt(t, sc, Options{Seed: 5, Load: 600 * time.Millisecond, Progress: func(p Progress) { progress = append(progress, p) },
+	run := runIt(t, sc, Options{Seed: 5, Load: 2 * time.Second, Progress: func(p Progress) { progress = append(progress, p) },
 		OnPhase: func(p scenario.Phase, begins bool) { told = append(told, string(p)+" "+fmt.Sprint(begins)) }})
 	wantOutcome(t, run, iikanji.Passed, "all checks passed")
 	if s := strings.Join(told, " "); s != "prepare true prepare false load true load false validate true validate false" {
@@ -115,7 +115,7 @@ func TestRunPasses(t *testing.T) {
 	if strings.Join(names, " ") != "initialize prepare load validate" {
 		t.Errorf("phases %v", run.Phases)
 	}
-	if run.Took < 590*time.Millisecond || run.Seed != 5 || run.Notes[0] != "hello 1" || run.Clean() != (run.Outcome == iikanji.Passed) {
+	if run.Took < 1990*time.Millisecond || run.Seed != 5 || run.Notes[0] != "hello 1" || run.Clean() != (run.Outcome == iikanji.Passed) {
 		t.Errorf("run %+v", run)
 	}
 	g := run.Load
@@ -173,7 +173,7 @@ func TestRunCountsErrors(t *testing.T) {
 		})
 		return nil
 	}}
-	run := runIt(t, sc, Options{URL: url, Load: 2 * time.Second})
+	run := runIt(t, sc, Options{URL: url, Load: 5 * time.Second}) // all of it happens within it
 	wantOutcome(t, run, iikanji.Passed, "3 errors and 5 timeouts")
 	if run.Raw != 20 || run.Deducted != 3+2 || run.Score != 15 {
 		t.Errorf("score %v − %v = %v", run.Raw, run.Deducted, run.Score)
@@ -207,7 +207,7 @@ func TestRunCountsInPercent(t *testing.T) {
 		}
 		return nil
 	}}
-	run := runIt(t, sc, Options{URL: web(t, fair), Load: 100 * time.Millisecond})
+	run := runIt(t, sc, Options{URL: web(t, fair)})
 	if run.Raw != 2000 || run.Deducted != 240 {
 		t.Errorf("score %v − %v, want 2000 − 240", run.Raw, run.Deducted)
 	}
@@ -311,7 +311,7 @@ func TestRunStuckActor(t *testing.T) {
 		s.Go("mule", func(context.Context) { <-stop })
 		return nil
 	}}
-	run := runIt(t, sc, Options{Load: 50 * time.Millisecond})
+	run := runIt(t, sc, Options{})
 	wantOutcome(t, run, iikanji.Passed, "")
 	if len(run.Warnings) == 0 || !strings.Contains(run.Warnings[0], "1 mule") {
 		t.Errorf("warnings %q", run.Warnings)
@@ -352,7 +352,7 @@ func TestCutIsNoFault(t *testing.T) {
 		return nil
 	}}
 	began := time.Now()
-	run := runIt(t, sc, Options{URL: url, Load: time.Second}) // all requests begin within it
+	run := runIt(t, sc, Options{URL: url, Load: 3 * time.Second}) // all requests begin within it
 	wantOutcome(t, run, iikanji.Passed, "all checks passed")
 	late := slices.ContainsFunc(run.Warnings, func(w string) bool { return strings.Contains(w, "did not return") })
 	if took := time.Since(began); took > patience/2 || late || faults.Load() != 0 || len(run.Faults) != 0 {
@@ -403,7 +403,7 @@ func TestWritesEndAfterLoad(t *testing.T) {
 		whenDone.Store(finished.Load())
 		return nil
 	}}
-	run := runIt(t, sc, Options{URL: url, Load: 2 * time.Second}) // both writes begin within it
+	run := runIt(t, sc, Options{URL: url, Load: 3 * time.Second}) // both writes begin within it
 	wantOutcome(t, run, iikanji.Passed, "all checks passed")
 	if whenDone.Load() != 2 || kept.Load() != 0 || len(run.Faults) != 0 {
 		t.Errorf("%d of 2 writes had ended, %d were no cut; %+v", whenDone.Load(), kept.Load(), run.Faults)
@@ -436,7 +436,8 @@ func TestEvery(t *testing.T) {
 		})
 		return nil
 	}}
-	run := runIt(t, sc, Options{Load: 500 * time.Millisecond})
+	const load = 1500 * time.Millisecond
+	run := runIt(t, sc, Options{Load: load})
 	wantOutcome(t, run, iikanji.Passed, "")
 	dropped := make(map[string]float64)
 	for _, g := range run.Gauges {
@@ -444,7 +445,7 @@ func TestEvery(t *testing.T) {
 	}
 	n := float64(plain.Load()) + dropped["due times dropped: plain"]
 	most := float64(run.Took/(10*time.Millisecond)) + 2 // the load phase itself may end late
-	least := float64((500*time.Millisecond-run.Load.LagMax)/(10*time.Millisecond)) - 5
+	least := float64((load-run.Load.LagMax)/(10*time.Millisecond)) - 5
 	if n < least || n > most || n < 2 {
 		t.Errorf("plain: %v due times in %v of one per 10 ms, at most %v late", n, run.Took, run.Load.LagMax)
 	}
