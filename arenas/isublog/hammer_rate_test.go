@@ -14,6 +14,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // staticNginx serves one small file under every path, without keep-alive and logs.
@@ -27,12 +28,7 @@ func staticNginx(tb testing.TB) (url string) {
 	if err := os.Chmod(dir, 0o755); err != nil { // the worker runs as another user
 		tb.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := servertest.FreeAddress(tb)
 	conf := fmt.Sprintf(`worker_processes 1;
 pid %[1]s/pid;
 error_log %[1]s/error.log;

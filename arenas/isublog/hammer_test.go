@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/scenario"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 // A fakeSession keeps what the load reports. Its other methods must not be called.
@@ -235,12 +236,7 @@ func TestHammerRequests(t *testing.T) {
 
 // TestHammerRefused: a target that refuses connections is reported, not flooded.
 func TestHammerRefused(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	s := newFakeSession("http://" + l.Addr().String())
+	s := newFakeSession("http://" + servertest.FreeAddress(t))
 	h, err := newHammer(s, newPlan(s, Articles+1))
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -209,12 +210,7 @@ func TestNoServer(t *testing.T) {
 	if out := send(t, "http://"+l.Addr().String()+"/s3cr3t", sample); out.Failure == "" {
 		t.Error("another protocol was taken")
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
-	if out := send(t, "http://"+free.Addr().String()+"/s3cr3t", sample); !strings.Contains(out.Failure, "connection refused") {
+	if out := send(t, "http://"+servertest.FreeAddress(t)+"/s3cr3t", sample); !strings.Contains(out.Failure, "connection refused") {
 		t.Errorf("%+v", out)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji/internal/logs/lines"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 )
 
 const nginxConf = `
@@ -59,12 +60,7 @@ func startNginx(t *testing.T, dir string) string {
 	if err != nil {
 		program = "/usr/sbin/nginx"
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := servertest.FreeAddress(t)
 	_, port, _ := net.SplitHostPort(addr)
 	for name, text := range map[string]string{"nginx.conf": nginxConf, "conf.d/formats.conf": nginxFormats, "www/index.html": "hello", "www/a.b.1234.js": "js"} {
 		path := filepath.Join(dir, name)

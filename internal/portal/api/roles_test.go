@@ -125,7 +125,7 @@ func TestRoles(t *testing.T) {
 	calls, fresh := 0, servers(t, peopletest.New(t, apitest.Frozen))
 	for _, r := range fresh().Routes() {
 		for _, caller := range []string{"", "member", "leader", "viewer", "support", "judge", "operator", "organiser", "machine"} {
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			if strings.HasSuffix(r.Path, "/stream") {
 				cancel() // it ends at once
 			}

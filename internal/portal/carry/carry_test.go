@@ -44,7 +44,7 @@ func suite(t *testing.T, c Carrier) {
 	}))
 	watched := func(n int) []string {
 		t.Helper()
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			mu.Lock()
 			got := append([]string(nil), seen...)
 			mu.Unlock()
@@ -82,7 +82,7 @@ func queue(ctx context.Context, t *testing.T, c Carrier) {
 		}
 	}
 	for _, want := range []string{"a", "c"} { // the repeated one is one
-		m := take(one, 10*time.Second)
+		m := take(one, 2*time.Minute)
 		if m == nil || string(m.Data) != want {
 			t.Fatalf("took %+v, want %s", m, want)
 		}
@@ -95,7 +95,7 @@ func queue(ctx context.Context, t *testing.T, c Carrier) {
 	}
 	got := make(chan *Taken, 1)
 	go func() {
-		m, _ := c.Take(ctx, Tasks, "iik.task.main.late", 20*time.Second) // nil fails below
+		m, _ := c.Take(ctx, Tasks, "iik.task.main.late", 2*time.Minute) // nil fails below
 		got <- m
 	}()
 	time.Sleep(20 * time.Millisecond)

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/board"
@@ -73,13 +74,9 @@ type machine struct{ name, dir, site, team string }
 // newMachine registers the host of a new team and starts it.
 func (s *system) newMachine(name, behaves string, score int) *machine {
 	s.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	m := &machine{name: name, dir: filepath.Join(s.dir, name), site: servertest.FreeAddress(s.t)}
+	err := os.Mkdir(m.dir, 0o700)
 	if err != nil {
-		s.t.Fatal(err)
-	}
-	m := &machine{name: name, dir: filepath.Join(s.dir, name), site: l.Addr().String()}
-	l.Close()
-	if err := os.Mkdir(m.dir, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
 	if m.team, err = s.core.AddTeam(s.t.Context(), lead.NewTeam{Contest: "final", Name: name}); err != nil {

@@ -119,7 +119,7 @@ func (w *world) run(team int, minute int64, score float64) {
 func (w *world) shows(who api.Who, n int) string {
 	w.t.Helper()
 	ctx := w.t.Context()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		b, err := w.node.Board(ctx, api.Who{Role: api.Organiser, Account: "s"}, hiddenRound)
 		w.check(err)
 		if b.Runs == n {

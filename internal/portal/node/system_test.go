@@ -17,12 +17,14 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
@@ -215,12 +217,7 @@ func newSystemAt(t *testing.T, ip string, teams, workers int) *system {
 	if s.token, err = s.core.AddToken(t.Context(), lead.ScopeWorker, "", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", s.ip+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.address = l.Addr().String()
-	l.Close()
+	s.address = net.JoinHostPort(s.ip, strconv.Itoa(servertest.FreePort(t)))
 	t.Cleanup(func() {
 		for name := range s.procs {
 			s.kill(name, syscall.SIGKILL)
@@ -411,7 +408,7 @@ func TestStream(t *testing.T) {
 	tier.Slow(t)
 	s := newSystem(t, 2, 1)
 	var answer *http.Response
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.address+"/api/v1/rounds/system_day/stream", nil)
 		if err != nil {
 			t.Fatal(err)

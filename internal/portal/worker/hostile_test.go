@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/servertest"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/contest"
@@ -268,12 +269,7 @@ func TestHostChecks(t *testing.T) {
 	if r := w.checkHost(t.Context(), &api.HostCheck{Way: api.ByPath, Target: base, Want: "other", Local: true}); !r.Stranger {
 		t.Errorf("another text: %+v", r)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone := "http://" + l.Addr().String()
-	l.Close()
+	gone := "http://" + servertest.FreeAddress(t)
 	if r := w.checkHost(t.Context(), &api.HostCheck{Way: api.ByStaff, Target: gone, Local: true}); r.Problem == "" {
 		t.Error("a host that is gone is well")
 	}

@@ -154,10 +154,10 @@ func program(t *testing.T) string {
 func sleeper(t *testing.T) (spec, func() []int) {
 	file := filepath.Join(t.TempDir(), "pids")
 	s := spec{Path: "/bin/sh", Args: []string{"-c", "setsid sh -c 'echo $$ >>" + file + "; exec sleep 100' & echo $$ >>" + file + "; sleep 100"}, Env: []string{"PATH=" + os.Getenv("PATH")},
-		Dir: t.TempDir(), Silent: 10 * time.Second, Soft: time.Minute, Hard: time.Minute}
+		Dir: t.TempDir(), Silent: time.Minute, Soft: time.Minute, Hard: time.Minute}
 	return s, func() (ids []int) {
 		t.Helper()
-		for end := time.Now().Add(20 * time.Second); len(ids) < 2; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); len(ids) < 2; time.Sleep(10 * time.Millisecond) {
 			text, _ := os.ReadFile(file) // not there yet
 			ids = nil
 			for word := range strings.FieldsSeq(string(text)) {
@@ -177,7 +177,7 @@ func sleeper(t *testing.T) (spec, func() []int) {
 func gone(t *testing.T, ids []int) {
 	t.Helper()
 	for _, id := range ids {
-		for end := time.Now().Add(20 * time.Second); syscall.Kill(id, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); syscall.Kill(id, 0) == nil; time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatalf("process %d still runs", id)
 			}
@@ -197,8 +197,8 @@ func TestGuardEnds(t *testing.T) {
 		want string
 	}{
 		{"stopped", func(*spec) {}, func(h *held) { h.stop("stopped") }, "stopped"},
-		{"silent", func(s *spec) { s.Silent = 3 * time.Second }, func(*held) {}, whySilent},
-		{"too long", func(s *spec) { s.Soft = 3 * time.Second }, func(*held) {}, whyTimeout},
+		{"silent", func(s *spec) { s.Silent = 8 * time.Second }, func(*held) {}, whySilent},
+		{"too long", func(s *spec) { s.Soft = 8 * time.Second }, func(*held) {}, whyTimeout},
 		{"the worker ended", func(*spec) {}, func(h *held) { h.in.Close() }, whyGone},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -224,8 +224,8 @@ func TestGuardEnds(t *testing.T) {
 func TestGuardHolds(t *testing.T) {
 	tier.Slow(t)
 	t.Parallel() // it waits
-	s := spec{Path: "/bin/sh", Args: []string{"-c", "echo out; echo err >&2; sleep 3; echo '{\"end\":true}' >&3; exit 7"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(),
-		Silent: 2 * time.Second, Soft: time.Minute, Hard: time.Minute, Report: true}
+	s := spec{Path: "/bin/sh", Args: []string{"-c", "echo out; echo err >&2; sleep 8; echo '{\"end\":true}' >&3; exit 7"}, Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir(),
+		Silent: 6 * time.Second, Soft: time.Minute, Hard: time.Minute, Report: true}
 	h, err := hold(program(t), nil, s, 1000)
 	if err != nil {
 		t.Fatal(err)
