@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,31 +73,61 @@ func commandIn(ctx context.Context, e *env, args ...string) (status int, stdout 
 func TestBenchUnderLoad(t *testing.T) {
 	tier.Slow(t)
 	dir := preparedFolder(t, "isucondition")
+	id := 0 // of the latest run
 	t.Run("checks", func(t *testing.T) {
-		var errs lockedBuffer
-		status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--no-load")
-		if status != exitDone || !strings.Contains(out, "isucondition  PASSED") || !strings.Contains(out, "kept in "+filepath.Join(dir, "history", "runs", "0001")) {
-			t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
+		status, out, said := whenFast(t, exitDone, func(errs *lockedBuffer) (int, string) {
+			id++
+			return command(t.Context(), errs, "bench", "isucondition", "--dir", dir, "--no-load")
+		})
+		if status != exitDone || !strings.Contains(out, "isucondition  PASSED") || !strings.Contains(out, "kept in "+folderOfRun(dir, id)) {
+			t.Fatalf("status %d\n%s\n%s", status, out, said)
 		}
 	})
-	t.Run("load", func(t *testing.T) { loadForReal(t, dir) })
-	t.Run("interrupted", func(t *testing.T) { interruptForReal(t, dir) })
+	t.Run("load", func(t *testing.T) { loadForReal(t, dir, &id) })
+	t.Run("interrupted", func(t *testing.T) { interruptForReal(t, dir, &id) })
 	t.Run("url", func(t *testing.T) { urlForReal(t, dir) })
 }
 
-func loadForReal(t *testing.T, dir string) {
-	var errs lockedBuffer
-	watched := watchProgress(t, filepath.Join(dir, "history"))
-	status, out := command(t.Context(), &errs, "bench", "isucondition", "--dir", dir, "--load", "4s", "--json")
-	watched()
-	var r iikanji.Run
-	if err := json.Unmarshal([]byte(out), &r); err != nil {
-		t.Fatalf("--json is no document: %v\n%s\n%s", err, out, errs.String())
+// whenFast runs a command until it ends with a status: on a busy machine an answer may take longer
+// than the arena's limit, which rightly fails a run.
+func whenFast(t *testing.T, want int, do func(errs *lockedBuffer) (int, string)) (status int, out, said string) {
+	t.Helper()
+	for range busyTries {
+		var errs lockedBuffer
+		if status, out = do(&errs); status == want {
+			return status, out, errs.String()
+		}
+		said = errs.String()
+		t.Logf("status %d\n%s\n%s", status, out, said)
 	}
-	if status != exitDone && r.Outcome != iikanji.Void { // on a busy machine the run may rightly be void
+	return status, out, said
+}
+
+// folderOfRun is the folder of a run in the history of a work folder.
+func folderOfRun(dir string, id int) string {
+	return filepath.Join(dir, "history", "runs", fmt.Sprintf("%04d", id))
+}
+
+func loadForReal(t *testing.T, dir string, id *int) {
+	watched := watchProgress(t, filepath.Join(dir, "history"))
+	var r iikanji.Run
+	status, _, _ := whenFast(t, exitDone, func(errs *lockedBuffer) (int, string) {
+		*id++
+		status, out := command(t.Context(), errs, "bench", "isucondition", "--dir", dir, "--load", "4s", "--json")
+		r = iikanji.Run{}
+		if err := json.Unmarshal([]byte(out), &r); err != nil {
+			t.Fatalf("--json is no document: %v\n%s\n%s", err, out, errs.String())
+		}
+		if r.Outcome == iikanji.Void { // on a busy machine the run may rightly be void
+			status = exitDone
+		}
+		return status, out
+	})
+	watched()
+	if status != exitDone {
 		t.Errorf("status %d, outcome %v: %v", status, r.Outcome, r.Reasons)
 	}
-	if r.ID != 2 || r.Score <= 0 && r.Outcome == iikanji.Passed || len(r.Steps) == 0 || r.Load.Requests == 0 {
+	if int(r.ID) != *id || r.Score <= 0 && r.Outcome == iikanji.Passed || len(r.Steps) == 0 || r.Load.Requests == 0 {
 		t.Errorf("run %d, score %v, %d steps, %d requests", r.ID, r.Score, len(r.Steps), r.Load.Requests)
 	}
 	who := map[string]bool{}
@@ -108,7 +139,7 @@ func loadForReal(t *testing.T, dir string) {
 			t.Errorf("%s used no CPU during the load: %v", name, r.Usage)
 		}
 	}
-	folder := filepath.Join(dir, "history", "runs", "0002")
+	folder := folderOfRun(dir, *id)
 	for _, f := range []string{"run.json", "samples.bin", hostFile} {
 		if info, err := os.Stat(filepath.Join(folder, f)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", f, err)
@@ -162,25 +193,27 @@ func watchProgress(t *testing.T, dir string) (check func()) {
 
 // interruptForReal cancels a run in the middle of its load: the measurement is saved
 // and marked as partial.
-func interruptForReal(t *testing.T, dir string) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var errs lockedBuffer
-	go func() {
-		for !strings.Contains(errs.String(), "load: ") {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(20 * time.Millisecond):
+func interruptForReal(t *testing.T, dir string, id *int) {
+	status, out, said := whenFast(t, exitFailed, func(errs *lockedBuffer) (int, string) {
+		*id++
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() {
+			for !strings.Contains(errs.String(), "load: ") {
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(20 * time.Millisecond):
+				}
 			}
-		}
-		cancel()
-	}()
-	status, out := commandOnTerminal(ctx, &errs, "bench", "isucondition", "--dir", dir, "--load", "2m")
+			cancel()
+		}()
+		return commandOnTerminal(ctx, errs, "bench", "isucondition", "--dir", dir, "--load", "2m")
+	})
 	if status != exitFailed || !strings.Contains(out, "INTERRUPTED (partial)") {
-		t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
+		t.Fatalf("status %d\n%s\n%s", status, out, said)
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "history", "runs", "0003", "run.json"))
+	data, err := os.ReadFile(filepath.Join(folderOfRun(dir, *id), "run.json"))
 	if err != nil || !strings.Contains(string(data), `"partial": true`) {
 		t.Errorf("the partial run was not kept: %v", err)
 	}
@@ -189,7 +222,7 @@ func interruptForReal(t *testing.T, dir string) {
 // urlForReal brings a stack up with iikanji up and checks it by its URL.
 func urlForReal(t *testing.T, dir string) {
 	ctx, cancel := context.WithCancel(t.Context())
-	var upErrs, errs lockedBuffer
+	var upErrs lockedBuffer
 	done := make(chan int)
 	out := &lockedBuffer{}
 	go func() {
@@ -197,9 +230,11 @@ func urlForReal(t *testing.T, dir string) {
 		done <- run(ctx, e, []string{"up", "isucondition", "--dir", dir})
 	}()
 	url := waitForURL(t, out)
-	status, text := command(t.Context(), &errs, "bench", "isucondition", "--url", url, "--dir", workFolder(t), "--no-load")
+	status, text, said := whenFast(t, exitDone, func(errs *lockedBuffer) (int, string) {
+		return command(t.Context(), errs, "bench", "isucondition", "--url", url, "--dir", workFolder(t), "--no-load")
+	})
 	if status != exitDone || !strings.Contains(text, "isucondition  PASSED") || !strings.Contains(text, "where the stack runs is not known") {
-		t.Errorf("status %d\n%s\n%s", status, text, errs.String())
+		t.Errorf("status %d\n%s\n%s", status, text, said)
 	}
 	var second lockedBuffer
 	if status, _ := command(t.Context(), &second, "bench", "isucondition", "--dir", dir, "--history", filepath.Join(workFolder(t), "h"), "--no-load"); status != exitFailed || !strings.Contains(second.String(), "already runs a stack in") {

@@ -66,7 +66,7 @@ func TestTrialDiesUnderLoad(t *testing.T) {
 }
 
 // deathLoad is the load of each run: time for a kill and for the end of its run.
-const deathLoad = 2 * time.Second
+const deathLoad = 4 * time.Second
 
 // onField brings isucondition up in a new work folder and calls do with its field
 // for the runs of a search. Disturbed runs count.

@@ -22,14 +22,17 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 	tier.Slow(t)
 	var dir string
 	var doc diagnosed
-	for i := range 8 { // on a busy machine a sensor may rightly be red
+	for i := range 8 { // on a busy machine a sensor may rightly be red, and the checks may time out
 		dir = preparedFolder(t, "isucondition")
 		var load []string
 		if i >= 3 { // a starved machine loses requests of the usual load
 			load = []string{"--clock", "10000"}
 		}
-		doc = diagnoseOnce(t, dir, load...)
-		if !slices.ContainsFunc(doc.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
+		var ok bool
+		if doc, ok = diagnoseOnce(t, dir, load...); !ok {
+			continue
+		}
+		if at := indexOfConditions(doc.Findings); at >= 0 && at < 5 && !slices.ContainsFunc(doc.Sensors, func(s observe.Sensor) bool { return !s.Green }) {
 			break
 		}
 	}
@@ -38,15 +41,9 @@ func TestDiagnoseUnderLoad(t *testing.T) {
 			t.Errorf("%s is red: %s", s.Name, s.Why())
 		}
 	}
-	// A busy machine is a finding without a number: the text has it as a doubt.
-	doc.Findings = slices.DeleteFunc(doc.Findings, func(f iikanji.Finding) bool {
-		return strings.HasPrefix(string(f.Code), "BEN") || f.Code == "OS104"
-	})
 	// The order of findings depends on seconds, which vary in a short run on a busy
 	// machine. So the finding must only be among the first five.
-	at := slices.IndexFunc(doc.Findings, func(f iikanji.Finding) bool {
-		return f.Code == "DB101" && strings.Contains(f.Where, "isu_condition (jia_isu_uuid")
-	})
+	at := indexOfConditions(doc.Findings)
 	if at < 0 || at >= 5 {
 		t.Fatalf("the missing index of isu_condition is finding %d: %+v", at+1, doc.Findings)
 	}
@@ -73,17 +70,30 @@ type diagnosed struct {
 	Score grading.Score `json:"score"`
 }
 
-func diagnoseOnce(t *testing.T, dir string, load ...string) (doc diagnosed) {
+// indexOfConditions is the place of the best-known cause among the findings; -1 if it is not there.
+func indexOfConditions(findings []iikanji.Finding) int {
+	return slices.IndexFunc(findings, func(f iikanji.Finding) bool {
+		return f.Code == "DB101" && strings.Contains(f.Where, "isu_condition (jia_isu_uuid")
+	})
+}
+
+// diagnoseOnce observes one run. It is not ok if the command fails.
+func diagnoseOnce(t *testing.T, dir string, load ...string) (doc diagnosed, ok bool) {
 	t.Helper()
 	var errs lockedBuffer
 	status, out := command(t.Context(), &errs, append([]string{"diagnose", "isucondition", "--dir", dir, "--load", "6s", "--score", "--json"}, load...)...)
 	if status != exitDone {
-		t.Fatalf("status %d\n%s\n%s", status, out, errs.String())
+		t.Logf("status %d\n%s\n%s", status, out, errs.String())
+		return doc, false
 	}
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatalf("--json is not a document: %v\n%s", err, out)
 	}
-	return doc
+	// A busy machine is a finding without a number: the text has it as a doubt.
+	doc.Findings = slices.DeleteFunc(doc.Findings, func(f iikanji.Finding) bool {
+		return strings.HasPrefix(string(f.Code), "BEN") || f.Code == "OS104"
+	})
+	return doc, true
 }
 
 // recalled diagnoses the saved run again, in the text formats.

@@ -86,7 +86,7 @@ func withAgent(t *testing.T, key lab.Key) {
 		_ = agent.Wait()         // by the signal
 	})
 	t.Setenv("SSH_AUTH_SOCK", socket)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		out, err := exec.CommandContext(t.Context(), "ssh-add", "-q", key.Path).CombinedOutput()
 		if err == nil {
 			return

@@ -79,12 +79,16 @@ func TestLibraryUnderLoad(t *testing.T) {
 		t.Errorf("init leaves something to do, or found too little:\n%s", out)
 	}
 	shell(t, exitDone, "doctor", into, "--dir", work)
-	d, missing := libraryFindings(t, into, work, "10s")
-	if len(missing) > 0 { // a busy machine has too few requests of some routes in this time
-		t.Logf("not found in 10 s: %q", missing)
-		if d, missing = libraryFindings(t, into, work, "40s"); len(missing) > 0 {
-			t.Errorf("not found: %q", missing)
+	var d diagnose.Diagnosis
+	var missing []string
+	for _, length := range []string{"10s", "40s", "2m"} { // a busy machine has too few requests of some routes in a short time
+		if d, missing = libraryFindings(t, into, work, length); len(missing) == 0 {
+			break
 		}
+		t.Logf("not found in %s: %q", length, missing)
+	}
+	if len(missing) > 0 {
+		t.Errorf("not found: %q", missing)
 	}
 	facts, err := os.ReadFile(filepath.Join(work, "history", "runs", "0001", "facts.json"))
 	if err != nil || !strings.Contains(string(facts), `"total_connections_received"`) || !strings.Contains(string(facts), `"command.keys.calls"`) {

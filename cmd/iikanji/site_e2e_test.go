@@ -49,7 +49,7 @@ func siteState(t *testing.T, dir string) map[string]string {
 // applied change, and back to the byte.
 func TestForeignSiteUnderLoad(t *testing.T) {
 	tier.Slow(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)
 	if err != nil {

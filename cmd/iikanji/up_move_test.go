@@ -106,7 +106,7 @@ func (s *movedSite) same(before, when string) {
 	if now := s.state(); now != before {
 		s.t.Errorf("%s: the machines are\n%s\nwant\n%s", when, now, before)
 	}
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) { // its app may have just begun
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) { // its app may have just begun
 		r, err := http.Get("http://" + s.addresses[0] + "/api/trend")
 		if err == nil {
 			r.Body.Close()

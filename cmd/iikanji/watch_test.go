@@ -39,7 +39,7 @@ type watched struct {
 // are diagnosed and compared.
 func TestWatch(t *testing.T) {
 	tier.Slow(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Minute)
 	defer cancel()
 	s, err := targettest.Start(ctx)
 	if err != nil {
