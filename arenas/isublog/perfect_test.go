@@ -205,7 +205,8 @@ func TestPerfect(t *testing.T) {
 				few := func() bool {
 					return gauge(run, "comments posted") < 4 || gauge(run, "comments verified") < 3 || run.Raw < 100
 				}
-				for few() && load < time.Minute && len(run.Faults) == 0 { // a busy machine does less in the same time
+				// A busy machine does less in the same time, and looks late for what it must see in time.
+				for (few() || len(run.Faults) > 0) && load < time.Minute {
 					load *= 2
 					run = play(t, newPerfectApp(t), load)
 				}
@@ -217,7 +218,15 @@ func TestPerfect(t *testing.T) {
 				}
 				return
 			}
-			if run.Outcome != iikanji.Failed || len(run.Faults) == 0 || run.Faults[0].Check != c.check || run.Score != 0 {
+			wrong := func() bool {
+				return run.Outcome != iikanji.Failed || len(run.Faults) == 0 || run.Faults[0].Check != c.check || run.Score != 0
+			}
+			for try := 1; try < 5 && wrong(); try++ { // on a busy machine another check may fail first
+				a := newPerfectApp(t)
+				c.spoil(a)
+				run = play(t, a, load)
+			}
+			if wrong() {
 				t.Errorf("the run %s: %v %+v", run.Outcome, run.Reasons, run.Faults)
 			}
 		})

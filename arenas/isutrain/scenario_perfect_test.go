@@ -65,7 +65,7 @@ func TestValidate(t *testing.T) {
 	tier.Slow(t)
 	for check, lose := range map[string]func(list []payment) []payment{
 		"payment-none":    func([]payment) []payment { return nil },
-		"payment-missing": func(list []payment) []payment { return list[len(list)-1:] },
+		"payment-missing": func(list []payment) []payment { return list[max(0, len(list)-1):] },
 		"payment-twice":   func(list []payment) []payment { return append(slices.Clone(list), list...) },
 		"payment-amount": func(list []payment) []payment {
 			for i := range list {
@@ -94,14 +94,19 @@ func TestValidate(t *testing.T) {
 		},
 	} {
 		t.Run(check, func(t *testing.T) {
-			calls := 0 // the first result is looked at before the load
-			run := runPerfect(t, smallSize, leastDays, 2*time.Second, func(list []payment) []payment {
-				if calls++; calls == 1 {
-					return list
-				}
-				return lose(list)
-			})
-			if run.Outcome != iikanji.Failed || !slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check }) {
+			var run *iikanji.Run
+			found := false
+			for load := 2 * time.Second; !found && load < time.Minute; load *= 2 { // a busy machine has few payments in two seconds
+				calls := 0 // the first result is looked at before the load
+				run = runPerfect(t, smallSize, leastDays, load, func(list []payment) []payment {
+					if calls++; calls == 1 {
+						return list
+					}
+					return lose(list)
+				})
+				found = run.Outcome == iikanji.Failed && slices.ContainsFunc(run.Faults, func(f iikanji.Fault) bool { return f.Check == check })
+			}
+			if !found {
 				t.Errorf("the run %s: %v", run.Outcome, run.Reasons)
 			}
 		})

@@ -74,8 +74,8 @@ func TestVarnish(t *testing.T) {
 // testKept: an answer is sent again, to HEAD too, and apart for what tells answers
 // apart.
 func testKept(t *testing.T, s *testSite) {
-	if a, b := s.body(t, "/article/1"), s.body(t, "/article/1"); a != b {
-		t.Errorf("%q and %q", a, b)
+	if !s.sentAgain(t, "/article/1") {
+		t.Error("an answer is not kept")
 	}
 	if a, b := s.body(t, "/article/1?a"), s.body(t, "/article/1?b"); a == b {
 		t.Error("two queries have one answer")
@@ -90,6 +90,18 @@ func testKept(t *testing.T, s *testSite) {
 	if err != nil || resp.StatusCode != 200 || len(resp.Header["Via"])+len(resp.Header["X-Varnish"]) > 0 || resp.ContentLength <= 0 {
 		t.Errorf("%v %v", resp, err)
 	}
+}
+
+// sentAgain reports whether an answer is sent again. It is asked for several times: on a busy
+// machine one that is valid for a second may be too old for the next request.
+func (s *testSite) sentAgain(t *testing.T, path string) bool {
+	t.Helper()
+	for range 10 {
+		if s.body(t, path) == s.body(t, path) {
+			return true
+		}
+	}
+	return false
 }
 
 // testPrivate: answers that are for one client are computed for each request.
@@ -130,7 +142,7 @@ func testFresh(t *testing.T, s *testSite) {
 			wrote = append(wrote, time.Now())
 		}
 		before, requests := s.asked.Load(), 0
-		for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end); requests++ {
+		for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end) || requests < 3; requests++ {
 			began := time.Now()
 			if requests%20 == 0 { // the counter is the app's data
 				s.wrote.Add(1)
@@ -147,7 +159,7 @@ func testFresh(t *testing.T, s *testSite) {
 				t.Fatalf("slow by %v: an answer was %v old when it was asked for", slow, began.Sub(wrote[next]))
 			}
 		}
-		if asked := s.asked.Load() - before; slow == 0 && asked > 10 || requests < 3 {
+		if asked := s.asked.Load() - before; slow == 0 && asked > 10 {
 			t.Errorf("slow by %v: %d requests, the app had %d", slow, requests, asked)
 		}
 	}
@@ -393,7 +405,7 @@ func testUndo(t *testing.T, s *testSite) {
 	one := s.apply(t, remedy("varnish", "path", "/article/:id", "valid", "1s"))
 	two := s.apply(t, remedy("varnish", "path", "/", "valid", "2s", "writes", "purge"))
 	s.undo(t, two)
-	if a, b := s.body(t, "/article/1"), s.body(t, "/article/1"); a != b {
+	if !s.sentAgain(t, "/article/1") {
 		t.Error("the first change is not in force any more")
 	}
 	s.undo(t, one)

@@ -166,7 +166,7 @@ func TestKilledParent(t *testing.T) {
 		}
 		return out
 	}
-	for end := time.Now().Add(20 * time.Second); len(left()) > 0; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); len(left()) > 0; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("left: %v", left())
 		}

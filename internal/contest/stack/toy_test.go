@@ -44,7 +44,7 @@ func toy() *arena.Arena {
 			{Name: "ledger", Role: iikanji.RoleDatabase, Engine: iikanji.EngineSQLite, Data: "ledger", Logs: []arena.Log{{Kind: "slow", File: "ledger-trace.log"}}},
 			{Name: "icebox", Role: iikanji.RoleCache, Engine: iikanji.EngineMemcached, OnDemand: true,
 				Source: "icebox", Build: []string{"go", "build", "-o", "{{.Out}}", "main.go"}, Start: []string{"{{.Self.Binary}}"},
-				Ready: arena.Ready{Send: "version\r\n", Expect: "VERSION", Wait: 3 * time.Second},
+				Ready: arena.Ready{Send: "version\r\n", Expect: "VERSION", Wait: 8 * time.Second},
 				Env:   func(p arena.Places) []string { return []string{"ADDRESS=" + p.Service("icebox").Address} }},
 			{Name: "bell", Role: iikanji.RoleQueue, Engine: "perl", NoPort: true, Start: []string{"perl", "-e", "$| = 1; print qq(rings\n); sleep 1 while 1"}},
 			{Name: "phone", Role: iikanji.RoleQueue, Engine: "perl", NoPort: true, Socket: "phone.sock", Start: []string{"perl", "-MIO::Socket::UNIX", "-e",

@@ -115,7 +115,7 @@ func (r *running) healthy(context.Context) error {
 }
 
 func askHTTP(port int) (int, string, error) {
-	c := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	c := http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := c.Get(fmt.Sprintf("http://127.0.0.1:%d/", port))
 	if err != nil {
 		return 0, "", err
@@ -128,12 +128,12 @@ func askHTTP(port int) (int, string, error) {
 // askFPM asks a FastCGI server for the script of a folder.
 func askFPM(dir string) func(port int) (int, string, error) {
 	return func(port int) (int, string, error) {
-		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), 2*time.Second)
+		c, err := net.DialTimeout("tcp", fmt.Sprintf("127.0.0.1:%d", port), 30*time.Second)
 		if err != nil {
 			return 0, "", err
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(3 * time.Second))
+		_ = c.SetDeadline(time.Now().Add(30 * time.Second))
 		var b bytes.Buffer
 		record := func(kind byte, body []byte) {
 			head := []byte{1, kind, 0, 1, 0, 0, 0, 0}

@@ -132,12 +132,12 @@ func (s *stage) type_(text string) {
 
 // quiet is how long a log must not grow for the load to be over. A test that a busy machine holds
 // up for a shorter time writes its log late, and the load is still one.
-const quiet = 3 * time.Second
+const quiet = 5 * time.Second
 
 // nearly is how far a window may be off on a busy machine, and clearly how far it would be off if
 // it were not that of the load.
 const (
-	nearly  = 2 * time.Second
+	nearly  = 4 * time.Second
 	clearly = 2 * nearly
 )
 

@@ -45,7 +45,14 @@ func TestForeignSubject(t *testing.T) {
 	}
 	acts := &change.Executor{Hands: l.Site(), Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.RowOrder}}}
 
-	v := onTrial(t, f, acts, c)
+	v := onTrial(t, f, acts, c, 700*time.Millisecond)
+	if v.Call != iikanji.Keep { // on a busy machine short runs may differ too much
+		t.Logf("%s: %s; again, with longer runs", v.Call, v.Why)
+		if err := acts.Revert(t.Context(), c.ID, "it is judged again"); err != nil {
+			t.Fatal(err)
+		}
+		v = onTrial(t, f, acts, c, 4*time.Second)
+	}
 	if v.Call != iikanji.Keep || v.Effect.Mid < 0.3 {
 		t.Errorf("an index in place of a scan of 40,000 rows is judged %s, effect %.2f: %s", v.Call, v.Effect.Mid, v.Why)
 	}
@@ -60,30 +67,35 @@ func TestForeignSubject(t *testing.T) {
 	}
 }
 
-// indexRemedy observes a run and returns the remedy for the scan of the books.
+// indexRemedy observes a run and returns the remedy for the scan of the books. A busy machine
+// has few statements in two seconds: the load is longer then.
 func indexRemedy(t *testing.T, f *Field) iikanji.Remedy {
 	t.Helper()
-	d, known, err := f.Observe(t.Context(), load.Spec{Load: 2 * time.Second})
-	if err != nil {
-		t.Fatal(err)
+	for length := 2 * time.Second; ; length *= 3 {
+		d, known, err := f.Observe(t.Context(), load.Spec{Load: length})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(known) == 0 {
+			t.Error("an observation without facts")
+		}
+		i := slices.IndexFunc(d.Findings, func(f iikanji.Finding) bool {
+			return len(f.Remedies) > 0 && f.Remedies[0].Kind == "ddl" && strings.Contains(f.Where, "book")
+		})
+		switch {
+		case i >= 0:
+			return d.Findings[i].Remedies[0]
+		case length > 30*time.Second:
+			t.Fatalf("no finding with an index for book among %+v; sensors %+v", d.Findings, d.Sensors)
+		}
 	}
-	if len(known) == 0 {
-		t.Error("an observation without facts")
-	}
-	i := slices.IndexFunc(d.Findings, func(f iikanji.Finding) bool {
-		return len(f.Remedies) > 0 && f.Remedies[0].Kind == "ddl" && strings.Contains(f.Where, "book")
-	})
-	if i < 0 {
-		t.Fatalf("no finding with an index for book among %+v; sensors %+v", d.Findings, d.Sensors)
-	}
-	return d.Findings[i].Remedies[0]
 }
 
-// onTrial runs interleaved pairs until the judge decides, and leaves the change applied.
-func onTrial(t *testing.T, f *Field, acts *change.Executor, c *iikanji.Change) iikanji.Verdict {
+// onTrial runs interleaved pairs of a length until the judge decides, and leaves the change applied.
+func onTrial(t *testing.T, f *Field, acts *change.Executor, c *iikanji.Change, length time.Duration) iikanji.Verdict {
 	t.Helper()
 	run := func(trial bool) *iikanji.Run {
-		r, _, err := f.Bench(t.Context(), load.Spec{Load: 700 * time.Millisecond, Trial: trial})
+		r, _, err := f.Bench(t.Context(), load.Spec{Load: length, Trial: trial})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -156,7 +156,7 @@ func TestLost(t *testing.T) {
 		return err
 	}
 	// As the executor does: the far end of a killed command may still end while the next begins.
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		if err = again(); err == nil {
 			break
 		}

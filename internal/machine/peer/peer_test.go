@@ -144,7 +144,7 @@ func TestLost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			o := Options{Ping: 50 * time.Millisecond, Lost: 200 * time.Millisecond}
+			o := Options{Ping: 50 * time.Millisecond, Lost: 5 * time.Second} // a busy machine may be silent for less
 			near, far := pipes(t)
 			cutting := &cutConn{Conn: near}
 			ended := make(chan error, 1)
@@ -159,11 +159,14 @@ func TestLost(t *testing.T) {
 				_, err := p.Exec(t.Context(), host.Command{Path: "/bin/sh", Args: []string{"-c", "echo $$ > " + dir + "/pid; exec sleep 1000"}})
 				done <- err
 			}()
-			for {
-				if b, _ := os.ReadFile(dir + "/pid"); bytes.HasSuffix(b, []byte("\n")) {
-					break
+			for begun := false; !begun; time.Sleep(time.Millisecond) {
+				select {
+				case err := <-done:
+					t.Fatalf("before the connection was cut: %v", err)
+				default:
+					b, _ := os.ReadFile(dir + "/pid") // not there yet
+					begun = bytes.HasSuffix(b, []byte("\n"))
 				}
-				time.Sleep(time.Millisecond)
 			}
 			cut(cutting)
 			var lost *host.LostError

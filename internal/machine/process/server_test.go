@@ -42,11 +42,11 @@ func foundAgain(t *testing.T, cmd *exec.Cmd) (Spec, [3]*os.File, *End) {
 	return o.Spec, o.Files, &End{ID: p.ID(), Steps: []Step{{syscall.SIGTERM, 10 * time.Second}}}
 }
 
-// eventually repeats an attempt for 20 seconds at most until it succeeds.
+// eventually repeats an attempt for two minutes at most until it succeeds.
 func eventually(t *testing.T, try func() error) {
 	t.Helper()
 	err := try()
-	for end := time.Now().Add(20 * time.Second); err != nil && time.Now().Before(end); err = try() {
+	for end := time.Now().Add(2 * time.Minute); err != nil && time.Now().Before(end); err = try() {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if err != nil {

@@ -251,13 +251,13 @@ const wrongAtBorder = `--- a/main.go
 // everything restores the source to the byte.
 func TestSource(t *testing.T) {
 	tier.Slow(t)
-	if searchSource(t, 400*time.Millisecond) {
-		return
+	for _, length := range []time.Duration{400 * time.Millisecond, 1500 * time.Millisecond, 4 * time.Second} {
+		if searchSource(t, length) {
+			return
+		}
+		t.Log("on a busy machine a knob may rightly not be kept, or be dropped in the end: longer runs show it")
 	}
-	t.Log("again, with longer runs: on a busy machine a knob may rightly not be kept, or be dropped in the end")
-	if !searchSource(t, 1500*time.Millisecond) {
-		t.Error("no knob stays")
-	}
+	t.Error("no knob stays")
 }
 
 // searchSource searches with runs of a length and reports whether a knob stays. It checks
@@ -289,14 +289,14 @@ func searchSource(t *testing.T, load time.Duration) (stays bool) {
 			kept = a
 		}
 	}
-	if kept != nil && (kept.Candidate.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests < 20 || kept.Verdict.Answered.Borders == 0) {
+	if kept != nil && (kept.Candidate.Remedy.Args["levers"] != "APP214" || kept.Verdict.Answered == nil || kept.Verdict.Answered.Requests == 0 || kept.Verdict.Answered.Borders == 0) {
 		t.Fatalf("a knob was kept without a comparison: %+v", out.Attempts)
 	}
 	body, err := os.ReadFile(app.Source("main.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stays = kept != nil && !strings.Contains(string(body), "4 * time.Millisecond")
+	stays = kept != nil && kept.Verdict.Answered.Requests >= 20 && !strings.Contains(string(body), "4 * time.Millisecond")
 	if patched == nil {
 		a, err := tu.Judge(t.Context(), search.Candidate{Remedy: f.extra[0], Claim: "by hand"})
 		if err != nil {

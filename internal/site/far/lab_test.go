@@ -271,7 +271,7 @@ func (m *mall) benched(t *testing.T, fd *field.Field) {
 			return
 		}
 		t.Logf("run %d: %q", try, wrong)
-		if try == 4 {
+		if try == 8 {
 			t.Errorf("%q", wrong)
 			return
 		}

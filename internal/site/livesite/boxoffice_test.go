@@ -141,7 +141,7 @@ func silent(t *testing.T, ctx context.Context, s *Subject, name string) {
 	health := r.Health
 	r.Health = "tcp:127.0.0.1:1" // nothing listens there
 	defer func() { r.Health = health }()
-	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	short, cancel := context.WithTimeout(ctx, 15*time.Second)
 	defer cancel()
 	if err := s.Restart(short, name); err == nil {
 		t.Error("a service that does not answer was restarted")

@@ -181,7 +181,13 @@ func (s *suite) direct() string { return s.stack.Places().URL() }
 // untouched checks that the unchanged app passes, and returns the digest of its
 // work.
 func (s *suite) untouched(t *testing.T) float64 {
-	run := s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load, clock: s.opt.First})
+	var run *iikanji.Run
+	for range voidTries { // timeouts of a busy machine may fail a run, or cost all of its score
+		run = s.run(t, test{url: s.direct(), seed: 1, load: s.opt.Load, clock: s.opt.First})
+		if !new(Fault).late(run) || run.Outcome != iikanji.Failed && run.Raw > run.Deducted {
+			break
+		}
+	}
 	t.Logf("score %.0f in %v: %v", run.Score, s.opt.Load, run.Reasons)
 	for _, f := range run.Faults {
 		if f.Kind != iikanji.FaultTimeout { // timeouts happen with a slow app on a busy machine
