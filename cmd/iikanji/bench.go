@@ -49,6 +49,8 @@ type benchCmd struct {
 
 	Sensors []string `help:"With --price: only these of access, host, slow, perf and default." placeholder:"NAMES"`
 
+	Repeat int `help:"Make this many runs, one after the other: how many pass, and how far their scores differ." default:"1" placeholder:"N"`
+
 	Manual bool `help:"Wait for a score that you type: the benchmark is started by hand, elsewhere (sites with an iikanji.toml)."`
 
 	Message string `short:"m" help:"What was changed since the last run: a note of the run, and the subject of its commit (sites with an iikanji.toml)." placeholder:"TEXT"`
@@ -65,10 +67,15 @@ are child processes of iikanji), loads it, checks every answer, and prints the
 score with its reasons. Each run is saved in history/runs/NNNN, with samples of
 the machine, one per second, in host.tsv.
 
+With --repeat, the same work is offered again and again, and a table says how many of
+the runs passed, what that says of the next one, and the spread of the scores. Void
+runs do not count.
+
 Examples:
   iikanji bench isucondition
   iikanji bench isucondition --load 20s --json
   iikanji bench isucondition --url http://127.0.0.1:8080
+  iikanji bench isucondition --repeat 5 --load 20s
   iikanji bench isucondition --price --pairs 4 --load 20s
   iikanji bench isucondition --hosts 3
   iikanji bench . -m "keep-alive and the right index"
@@ -195,6 +202,9 @@ func (c *benchCmd) prepare(e *env, a *namedTarget) (*benchRun, error) {
 	if err := stack.CheckEnv(c.Env); err != nil {
 		return nil, usageError("--env: %w", err)
 	}
+	if err := c.checkRepeat(); err != nil {
+		return nil, err
+	}
 	if c.Load < 0 || c.Load > time.Hour {
 		return nil, usageError("--load %v: want up to 1h", c.Load)
 	}
@@ -213,7 +223,7 @@ func (c *benchCmd) prepare(e *env, a *namedTarget) (*benchRun, error) {
 // local brings the target up, runs its scenario and takes the stack down again.
 func (r *benchRun) local(ctx context.Context, h *history.History) error {
 	return r.withSubject(ctx, func(ctx context.Context, s field.Subject) error {
-		return r.bench(ctx, r.field(h, s, r.loaderOf(s, h)))
+		return r.benchAll(ctx, r.field(h, s, r.loaderOf(s, h)))
 	})
 }
 
@@ -275,7 +285,7 @@ func (r *benchRun) remote(ctx context.Context, h *history.History) error {
 	o := arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}
 	f := r.field(h, nil, r.placed(arenasite.ScenarioOf(r.arena, r.URL, o)))
 	f.Unseen = onThisMachine(r.URL)
-	return r.bench(ctx, f)
+	return r.benchAll(ctx, f)
 }
 
 // onThisMachine reports whether a URL has an address of this machine.
@@ -332,13 +342,25 @@ const (
 	hostEvery = time.Second
 )
 
+// benchAll makes the runs that were asked for.
+func (r *benchRun) benchAll(ctx context.Context, f *field.Field) error {
+	if r.Repeat > 1 {
+		return r.repeat(ctx, f)
+	}
+	run, err := r.bench(ctx, f)
+	if err != nil {
+		return err
+	}
+	return verdictOf(run)
+}
+
 // bench makes one run, saves it and prints it.
-func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
+func (r *benchRun) bench(ctx context.Context, f *field.Field) (*iikanji.Run, error) {
 	r.work = r.beginWork(ctx, f)
 	w := r.work
 	m, err := f.Run(ctx, field.Spec{Load: field.Load{Time: r.Load, CheckOnly: r.NoLoad}, State: w.fingerprint(), HostEvery: hostEvery, KeepSamples: true, Counts: w != nil})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	run, dir := m.Run, m.Dir
 	m.Complete()
@@ -361,9 +383,9 @@ func (r *benchRun) bench(ctx context.Context, f *field.Field) error {
 		r.warnOfDisks(ctx)
 	}
 	if err := errors.Join(err, w.pushed(r)); err != nil {
-		return err
+		return nil, err
 	}
-	return verdictOf(run)
+	return run, nil
 }
 
 // show draws the progress, on a terminal with a chart of the points of each second.
@@ -386,6 +408,9 @@ func (r *benchRun) show(p bench.Progress) {
 
 // print writes the run; dir is its folder, "" if it could not be saved.
 func (r *benchRun) print(run *iikanji.Run, dir string) error {
+	if r.Repeat > 1 {
+		return r.printShort(run)
+	}
 	if r.JSON {
 		return writeJSON(r.e.Stdout, r.work.with(run))
 	}

@@ -106,6 +106,7 @@ var siteExamples = []example{
 	{line: `iikanji doctor /srv/shop --restart --bench`, want: "none failed"},
 	{line: `iikanji bench isucondition`, want: "PASSED"},
 	{line: `iikanji bench isucondition --load 20s --json`, want: `"outcome": "passed"`, with: "--load 1s"},
+	{line: `iikanji bench isucondition --repeat 5 --load 20s`, want: "spread", with: "--repeat 2 --load 1s"},
 	{line: `iikanji diagnose isucondition`, want: "DB101", with: "--load 2s", before: func(x *examples) { x.fillRuns(6) }},
 	{line: `iikanji diagnose isucondition --run 7 --explain DB101`, want: "DB101"},
 	{line: `iikanji history replay isucondition 7 --dry-run`, want: "nothing to change"},
@@ -251,6 +252,7 @@ var arenaExamples = []example{
 	{line: `iikanji ladder isucondition`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji ladder isucondition --from 1 --to 2 --time 5m`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji ladder isucondition --alone`, want: "Ladder of shop: row", with: shortLadder},
+	{line: `iikanji ladder isucondition --from 2 --to 2 --repeat 5 --load 60s --time 1h`, want: "spread", with: "--repeat 1 --load 300ms"},
 	{line: `iikanji ladder isucondition --hosts 3`, want: "--hosts 9: want 1 to 8", with: "--hosts 9", status: exitUsage}, // TestHostsLadders climbs them
 	{line: `iikanji ladder isucondition --time 1h --load 20s --full 60s`, want: "Ladder of shop: row", with: shortLadder},
 	{line: `iikanji bench isucondition --dir /srv/isu`, want: "PASSED", with: "--load 1s", page: true},

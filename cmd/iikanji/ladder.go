@@ -21,15 +21,16 @@ import (
 type ladderCmd struct {
 	Target string `arg:"" help:"Arena whose ladder is climbed, such as isucondition."`
 
-	From  int           `help:"First rung to judge; those before it are applied without a trial." default:"1" placeholder:"N"`
-	To    int           `help:"Last rung (default: the last of the ladder)." placeholder:"M"`
-	Alone bool          `help:"Judge each rung by itself on the untouched site, and undo it: nothing stays."`
-	List  bool          `help:"Print the rungs and end; start nothing."`
-	Time  time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
-	Load  time.Duration `help:"Length of the load of a rung's runs." default:"8s"`
-	Full  time.Duration `help:"Length of the load in the last comparison, if the time allows it." default:"20s"`
-	Pairs int           `help:"Pairs of runs in the last comparison." default:"3"`
-	Noisy bool          `help:"Use every run, however much it was disturbed."`
+	From   int           `help:"First rung to judge; those before it are applied without a trial." default:"1" placeholder:"N"`
+	To     int           `help:"Last rung (default: the last of the ladder)." placeholder:"M"`
+	Alone  bool          `help:"Judge each rung by itself on the untouched site, and undo it: nothing stays."`
+	Repeat int           `help:"Make this many runs with each rung in force in place of judging it: how many pass, and what they score. Nothing stays." placeholder:"N"`
+	List   bool          `help:"Print the rungs and end; start nothing."`
+	Time   time.Duration `help:"Time limit for all of it, including the last comparison; 0 for no limit." default:"15m"`
+	Load   time.Duration `help:"Length of the load of a rung's runs." default:"8s"`
+	Full   time.Duration `help:"Length of the load in the last comparison, if the time allows it." default:"20s"`
+	Pairs  int           `help:"Pairs of runs in the last comparison." default:"3"`
+	Noisy  bool          `help:"Use every run, however much it was disturbed."`
 
 	Seed  uint64   `help:"Seed of the offered work and of the order of runs." default:"1"`
 	Clock float64  `help:"Speed of virtual time (default: that of the target)." placeholder:"X"`
@@ -57,6 +58,10 @@ stays, and the table says "not proven". More time proves smaller effects.
 With --alone, each rung is judged on the untouched site and undone. A rung that
 builds on an earlier one cannot be made then, and the table says so.
 
+With --repeat, no rung is judged: each is put in force, and so many runs of --load show how
+many pass, before the first rung and with each one. So a row that raises the load shows the
+risk that it brings. All are undone at the end.
+
 With --hosts, the rows are those of the write-up for several machines: the arena is
 put onto machines of its own (Linux namespaces with systemd and sshd; needs root),
 which end with the command. Rows that need more machines are left out.
@@ -70,6 +75,7 @@ Examples:
   iikanji ladder isucondition
   iikanji ladder isucondition --from 1 --to 2 --time 5m
   iikanji ladder isucondition --alone
+  iikanji ladder isucondition --from 2 --to 2 --repeat 5 --load 60s --time 1h
   iikanji ladder isucondition --time 1h --load 20s --full 60s
   iikanji ladder isucondition --hosts 3
 
@@ -79,6 +85,9 @@ fails its checks.`
 
 // Run runs the command.
 func (c *ladderCmd) Run(ctx context.Context, e *env) error {
+	if err := c.checkRepeat(); err != nil {
+		return err
+	}
 	rungs, err := c.rungs()
 	if err != nil {
 		return err
@@ -92,6 +101,9 @@ func (c *ladderCmd) Run(ctx context.Context, e *env) error {
 	a, err := findTarget(c.Target)
 	if err != nil {
 		return err
+	}
+	if c.Repeat > 0 {
+		return c.repeat(ctx, e, a, rungs)
 	}
 	return c.climb(ctx, e, a, rungs)
 }

@@ -99,7 +99,7 @@ func (c *loadCmd) Run(ctx context.Context, e *env) (err error) {
 	one := r.placed(arenasite.ScenarioOf(r.arena, r.URL, arena.Options{Data: data, Set: r.settings, Clock: r.Clock, Addresses: r.Address}))
 	f := r.field(h, nil, &shardedLoader{c: c, e: e, one: one})
 	f.Unseen = onThisMachine(r.URL)
-	err = r.bench(ctx, f)
+	err = r.benchAll(ctx, f)
 	if errors.Is(err, bench.ErrNotShardable) {
 		return hinted(fmt.Errorf("%s: %w", c.Target, err), "iikanji bench loads it by one generator")
 	}
