@@ -150,6 +150,12 @@ func (s *ladderOnSite) climb(ctx context.Context, f *field.Field, r ladder.Rung)
 	var done []iikanji.ChangeID
 	for _, remedy := range r.Remedies {
 		c, err := change.Plan(ctx, s.w.Site(), remedy)
+		if err != nil && len(s.late) > 0 { // it may need what the app does since an earlier part
+			if err := s.restart(ctx); err != nil {
+				return err
+			}
+			c, err = change.Plan(ctx, s.w.Site(), remedy)
+		}
 		if err != nil {
 			return err
 		}

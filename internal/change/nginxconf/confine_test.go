@@ -71,6 +71,33 @@ func TestSocketIsConfined(t *testing.T) {
 	}
 }
 
+// TestSocketOfApp: a socket is named below the source of an app, and nowhere else.
+func TestSocketOfApp(t *testing.T) {
+	s := newTestSite(t)
+	public := filepath.Join(s.dir, "public")
+	l, err := net.Listen("unix", filepath.Join(public, "app.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := os.Chmod(filepath.Join(public, "app.sock"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	site := s.open(s.dir)
+	site.Services["go"] = change.Service{Source: public}
+	site.Services["far"] = change.Service{Source: public, Host: "db"}
+	site.Services["plain"] = change.Service{}
+	c, err := change.Plan(t.Context(), site, remedy("upstream socket", "socket", "app.sock", "of", "go"))
+	if err != nil || !strings.Contains(change.Diff(c), "unix:"+filepath.Join(public, "app.sock")) {
+		t.Errorf("%v: %+v", err, c)
+	}
+	for _, args := range [][2]string{{"../app.sock", "go"}, {"/app.sock", "go"}, {"app.sock", "far"}, {"app.sock", "plain"}, {"app.sock", "none"}, {"other.sock", "go"}} {
+		if _, err := change.Plan(t.Context(), site, remedy("upstream socket", "socket", args[0], "of", args[1])); err == nil {
+			t.Errorf("planned: %q", args)
+		}
+	}
+}
+
 // TestLinkOutside: a configuration that is a link to a file outside the folders of
 // the target is refused in the plan: it could neither be applied nor undone.
 func TestLinkOutside(t *testing.T) {

@@ -22,16 +22,21 @@ var socketForm = regexp.MustCompile(`^/[A-Za-z0-9._/@+-]+$`)
 // wrong socket would answer 502 to all requests, and one of another program
 // would be open to all clients.
 type upstreamSocket struct {
-	Socket string `arg:"socket,required" help:"an absolute path that accepts now"`
+	Socket string `arg:"socket,required" help:"an absolute path that accepts now; with of, one below the source of that app"`
+	Of     string `arg:"of" help:"the app in whose source folder the socket is"`
 	To     string `arg:"to" help:"host:port or upstream of proxy_pass; all by default"`
 }
 
 func (a *upstreamSocket) edit(t *task) error {
-	if err := t.usable(a.Socket); err != nil {
+	sock, err := a.path(t)
+	if err != nil {
 		return err
 	}
-	t.Says = "connect to the app by its unix socket " + a.Socket
-	address := "unix:" + a.Socket
+	if err := t.usable(sock); err != nil {
+		return err
+	}
+	t.Says = "connect to the app by its unix socket " + sock
+	address := "unix:" + sock
 	return t.EachPass(a.To, func(p nginx.Place, pass nginxedit.Passed) error {
 		if pass.To == address {
 			return nil
@@ -50,6 +55,23 @@ func (a *upstreamSocket) edit(t *task) error {
 		servers[0].SetArgs(append([]string{address}, servers[0].Args()[1:]...)...)
 		return nil
 	})
+}
+
+// path is the absolute path of the socket.
+func (a *upstreamSocket) path(t *task) (string, error) {
+	if a.Of == "" {
+		return a.Socket, nil
+	}
+	app, ok := t.Site.Services[a.Of]
+	switch {
+	case !ok || app.Source == "":
+		return "", fmt.Errorf("of %q: no app with that name and a source that is known", a.Of)
+	case app.Host != t.Svc.Host:
+		return "", fmt.Errorf("of %q: the app is on another machine than nginx", a.Of)
+	case !filepath.IsLocal(a.Socket):
+		return "", fmt.Errorf("socket %q: with of, want a path below the source of %s", a.Socket, a.Of)
+	}
+	return filepath.Join(app.Source, a.Socket), nil
 }
 
 // usable refuses a socket that is not the target's, that does not accept, or
