@@ -44,6 +44,7 @@ var goldenLevers = []struct {
 	{&throttlingConstant, Facts{}, 29, 29, 24},
 	{&testPerRow, shopFacts, 6, 6, 17},
 	{&waitInTransaction, Facts{}, 10, 0, 10},
+	{&wholeFileInMemory, Facts{}, 5, 3, 11},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all

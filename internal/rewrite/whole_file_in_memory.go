@@ -1,0 +1,195 @@
+package rewrite
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+var wholeFileInMemory = Lever{Code: "APP230", Title: "a file passes through memory",
+	Line:    "a file is read whole, only to be written elsewhere",
+	Promise: TestedOnly, Order: 16, Saved: Share{Lo: 0, Hi: 0.3}, Of: OfFunction,
+	find: findWholeFiles,
+}
+
+// findWholeFiles finds what is read into memory whole while a request is answered, such as an
+// upload, and is only written elsewhere. What is written to a file is copied as a stream
+// instead. If reading fails then, the file was begun; before, it was not touched.
+func findWholeFiles(r *reporter) error {
+	w := &wholeFiles{r: r, x: indexOf(r.pass)}
+	for _, f := range w.x.files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if a, ok := n.(*ast.AssignStmt); ok && w.x.inRequest(a) {
+				w.visit(a)
+			}
+			return true
+		})
+	}
+	return nil
+}
+
+type wholeFiles struct {
+	r      *reporter
+	x      *index
+	helper string        // the name of the function that copies; "" if it is not needed yet
+	decl   *ast.FuncDecl // behind which it is declared
+}
+
+// visit reports "data, err := io.ReadAll(from)" and "os.ReadFile(name)" if data are only written.
+func (w *wholeFiles) visit(a *ast.AssignStmt) {
+	if len(a.Lhs) != 2 || len(a.Rhs) != 1 {
+		return
+	}
+	read, ok := ast.Unparen(a.Rhs[0]).(*ast.CallExpr)
+	data, id := w.x.variable(a.Lhs[0]), ast.Unparen(a.Lhs[0])
+	if !ok || data == nil || w.x.defs[data] != id || len(w.x.uses[data]) != 1 {
+		return
+	}
+	stream := isFunc(w.x.callee(read), "io", "ReadAll") || isFunc(w.x.callee(read), "io/ioutil", "ReadAll")
+	if !stream && !isFunc(w.x.callee(read), "os", "ReadFile") && !isFunc(w.x.callee(read), "io/ioutil", "ReadFile") {
+		return
+	}
+	use := w.x.uses[data][0]
+	write, ok := w.x.parent[use].(*ast.CallExpr)
+	if !ok {
+		return
+	}
+	fn := w.x.callee(write)
+	toFile := (isFunc(fn, "os", "WriteFile") || isFunc(fn, "io/ioutil", "WriteFile")) && len(write.Args) == 3 && write.Args[1] == ast.Expr(use)
+	switch {
+	case toFile:
+		p := place{node: read, what: "a file is read whole, only to be written to another one", how: "copy it as a stream", promise: TestedOnly, proof: Tested}
+		if rw := w.x.rewrite(); w.copied(rw, a, read, write, stream) {
+			if fix, ok := rw.fix("copy as a stream"); w.r.needs(ok, read, nameTaken) {
+				p.fixes = fix1(fix)
+			}
+		}
+		w.r.report(p)
+	case isWriter(fn) && len(write.Args) == 1:
+		w.r.report(place{node: read, what: "a file is read whole, only to be written on", how: "copy it with io.Copy, or send it with http.ServeContent",
+			why: refusal{write, "what the writer does with each part is not written there"}})
+	}
+}
+
+// isWriter reports whether a method is Write of an io.Writer that leads out of the process or
+// into a file: what a buffer gets stays in memory in any case.
+func isWriter(fn *types.Func) bool {
+	if fn == nil || fn.Name() != "Write" || fn.Signature().Recv() == nil || fn.Signature().Results().Len() != 2 {
+		return false
+	}
+	recv := fn.Signature().Recv().Type()
+	for _, buffer := range [][2]string{{"bytes", "Buffer"}, {"strings", "Builder"}} {
+		if isNamed(recv, buffer[0], buffer[1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// copied edits the three statements "read, check the error, write" into one that copies.
+func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.CallExpr, stream bool) bool {
+	block, ok := w.x.parent[a].(*ast.BlockStmt)
+	if !w.r.needs(stream, read, "the file is named, and not open") || !w.r.needs(ok, a, "the read is not a statement of its own") {
+		return false
+	}
+	at := slices.Index(block.List, ast.Stmt(a))
+	if !w.r.needs(at+2 < len(block.List) && within(write, block.List[at+2]), a, "other statements are between the read and the write") {
+		return false
+	}
+	check, writes := block.List[at+1], block.List[at+2]
+	failed, name := w.x.variable(a.Lhs[1]), ast.Unparen(a.Lhs[1])
+	if !w.r.needs(w.checks(check, failed), check, "what follows the read is no check that returns its error") ||
+		!w.r.needs(w.simple(writes, write), writes, "the file is written in a block, or under a condition") ||
+		!w.r.needs(w.named(read.Args[0]), read, "what is read is not a variable or a field") {
+		return false
+	}
+	if !w.free(failed, name, a, check) {
+		return false
+	}
+	if w.decl == nil {
+		w.decl, _ = w.x.topDecl(a).(*ast.FuncDecl)
+	}
+	if !w.r.needs(w.decl != nil, a, "it is not in a function that is declared") {
+		return false
+	}
+	if w.helper == "" {
+		w.helper = w.x.fresh("copyToFile")
+	}
+	rw.removeLines(a)
+	rw.removeLines(check)
+	rw.replace(write, fmt.Sprintf("%s(%s, %s, %s)", w.helper, w.x.text(write.Args[0]), w.x.text(read.Args[0]), w.x.text(write.Args[2])))
+	_, end := w.x.lines(posNode(w.decl.Body.Rbrace))
+	rw.insert(end, "\n"+fmt.Sprintf(copyToFileSource, w.helper, rw.pkg(w.decl.Pos(), "errors"), rw.pkg(w.decl.Pos(), "io"), rw.pkg(w.decl.Pos(), "os")))
+	return true
+}
+
+const copyToFileSource = `// %[1]s writes what it reads into a file, which it creates or empties first.
+func %[1]s(name string, from %[3]s.Reader, perm %[4]s.FileMode) (err error) {
+	to, err := %[4]s.OpenFile(name, %[4]s.O_WRONLY|%[4]s.O_CREATE|%[4]s.O_TRUNC, perm)
+	if err != nil {
+		return err
+	}
+	defer func() { err = %[2]s.Join(err, to.Close()) }()
+	_, err = %[3]s.Copy(to, from)
+	return err
+}
+`
+
+// checks reports whether a statement is "if err != nil { return err }", perhaps with more words.
+// Where the error is answered at once, one of the write may be answered in another way.
+func (w *wholeFiles) checks(s ast.Stmt, err *types.Var) bool {
+	i, ok := s.(*ast.IfStmt)
+	if !ok || err == nil || i.Init != nil || i.Else != nil || len(i.Body.List) != 1 {
+		return false
+	}
+	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
+	out, returns := i.Body.List[0].(*ast.ReturnStmt)
+	return ok && returns && b.Op == token.NEQ && w.x.variable(b.X) == err && isNil(w.x, b.Y) &&
+		len(out.Results) > 0 && w.x.mentions(out.Results[len(out.Results)-1], err)
+}
+
+// free reports whether the read and its check may go without their error: one that is
+// declared with the read is used in the check only, and one of before is also used elsewhere,
+// or it would be a variable that nothing uses.
+func (w *wholeFiles) free(failed *types.Var, name ast.Expr, a *ast.AssignStmt, check ast.Stmt) bool {
+	here, elsewhere := w.x.defs[failed] == name, false
+	for _, id := range w.x.uses[failed] {
+		if within(id, check) || within(id, a) {
+			continue
+		}
+		if !w.r.needs(!here, id, "the error of the read is used again") {
+			return false
+		}
+		elsewhere = elsewhere || !w.x.isWritten(id)
+	}
+	return w.r.needs(here || elsewhere, a, "nothing else would use the variable of the error")
+}
+
+// simple reports whether a statement calls write once, whatever happens before in it.
+func (w *wholeFiles) simple(s ast.Stmt, write *ast.CallExpr) bool {
+	if i, ok := s.(*ast.IfStmt); ok && i.Init != nil {
+		s = i.Init
+	}
+	switch s := s.(type) {
+	case *ast.ReturnStmt:
+		return len(s.Results) == 1 && ast.Unparen(s.Results[0]) == ast.Expr(write)
+	case *ast.AssignStmt:
+		return len(s.Rhs) == 1 && ast.Unparen(s.Rhs[0]) == ast.Expr(write)
+	case *ast.ExprStmt:
+		return ast.Unparen(s.X) == ast.Expr(write)
+	}
+	return false
+}
+
+// named reports whether an expression is a variable, or a field of one.
+func (w *wholeFiles) named(e ast.Expr) bool {
+	for {
+		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+		if !ok {
+			return w.x.variable(e) != nil
+		}
+		e = sel.X
+	}
+}
