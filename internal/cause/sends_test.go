@@ -216,6 +216,13 @@ func TestUnreached(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	one(t, shopScene().with("app", string(fact.TopicCode), "APP206 main.go:7 mine", place), "APP206", "") // of no route
+
+	// What only the request does that makes the data anew costs the load nothing.
+	reset := func(s *scene) *scene { return s.with("nginx", string(fact.TopicReset), "GET /me", int64(1)) }
+	one(t, reset(unreached), "APP206", "")
+	both := shopScene().with("app", string(fact.TopicHandler), "GET /me", fact.Handler{Func: "mine", Reaches: []string{"mine"}}).
+		with("app", string(fact.TopicHandler), "GET /them", fact.Handler{Func: "theirs", Reaches: []string{"mine", "theirs"}}).with("app", string(fact.TopicCode), "APP206 main.go:7 mine", place)
+	one(t, reset(both), "APP206", "main.go:7")
 }
 
 // TestWaitingInside: time of requests that neither statements nor CPU explain is a

@@ -49,6 +49,32 @@ func (v *View) Reaches(service, route, function string) bool {
 	return false
 }
 
+// OnlyResets reports whether all handlers that reach a function are of requests that make the
+// site's data anew, before the load: what they do costs the load nothing.
+func (v *View) OnlyResets(service, function string) bool {
+	found := false
+	for f, h := range fact.TopicHandler.In(v.Input.Facts) {
+		if f.Target != service || h.Func != function && !slices.Contains(h.Reaches, function) {
+			continue
+		}
+		found = true
+		if !v.resets(f.Key) {
+			return false
+		}
+	}
+	return found
+}
+
+// resets reports whether a registered route is one that makes the site's data anew.
+func (v *View) resets(registered string) bool {
+	for f := range fact.TopicReset.In(v.Input.Facts) {
+		if sameHandled(registered, f.Key) {
+			return true
+		}
+	}
+	return false
+}
+
 // sameHandled reports whether a registered route and one of an access log are the
 // same; "ANY" is every method.
 func sameHandled(registered, logged string) bool {

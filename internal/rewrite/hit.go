@@ -26,6 +26,8 @@ type Hit struct {
 	// Capacity: the place is a constant with which the number of what exists is compared, and
 	// more is refused.
 	Capacity bool `json:"capacity,omitempty"`
+	// Pool: the place is the most connections that the app opens to a database.
+	Pool bool `json:"pool,omitempty"`
 	// Waits is how long a sleep in a transaction takes; 0 if unknown, and for other places.
 	Waits time.Duration `json:"waits_ns,omitempty"`
 }

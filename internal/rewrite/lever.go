@@ -121,6 +121,7 @@ type place struct {
 	fixes      []analysis.SuggestedFix
 	drops      float64       // see Hit
 	capacity   bool          // see Hit
+	pool       bool          // see Hit
 	waits      time.Duration // see Hit
 	why        refusal       // of a place without a fix
 }

@@ -22,7 +22,7 @@ func findPrograms(r *reporter) error {
 	p := &programs{r: r, x: indexOf(r.pass), helpers: map[string]string{}}
 	for _, f := range p.x.files {
 		ast.Inspect(f, func(n ast.Node) bool {
-			if c, ok := n.(*ast.CallExpr); ok && isFunc(p.x.callee(c), "os/exec", "Command", "CommandContext") && p.x.inRequest(c) {
+			if c, ok := n.(*ast.CallExpr); ok && isFunc(p.x.callee(c), "os/exec", "Command", "CommandContext") && p.x.inRequest(c) && !p.left(c) {
 				p.command(c)
 			}
 			return true
@@ -64,6 +64,16 @@ func (p *programs) command(c *ast.CallExpr) {
 		out.promise = NoPromise
 	}
 	p.r.report(out)
+}
+
+// leftToProgram ends the comment of a function of a fix that starts the program for what it does
+// not do itself.
+const leftToProgram = "is left to the program."
+
+// left reports whether a call is in such a function: there is nothing more to do in the process.
+func (p *programs) left(c *ast.CallExpr) bool {
+	d, ok := p.x.topDecl(c).(*ast.FuncDecl)
+	return ok && d.Doc != nil && strings.HasSuffix(strings.TrimSpace(d.Doc.Text()), leftToProgram)
 }
 
 func (p *programs) text(e ast.Expr) (string, bool) {

@@ -117,7 +117,7 @@ func (r *Result) keep(p *packages.Package) error {
 func hitOf(p *packages.Package, code string, at place) Hit {
 	pos := p.Fset.PositionFor(at.node.Pos(), false)
 	h := Hit{Code: code, File: pos.Filename, Line: pos.Line, Col: pos.Column, Func: funcName(p, at.node.Pos()),
-		Statements: at.statements, What: at.what, How: at.how, Proof: at.proof, Promise: at.promise, Drops: at.drops, Capacity: at.capacity, Waits: at.waits}
+		Statements: at.statements, What: at.what, How: at.how, Proof: at.proof, Promise: at.promise, Drops: at.drops, Capacity: at.capacity, Pool: at.pool, Waits: at.waits}
 	if len(at.fixes) == 0 {
 		where := p.Fset.PositionFor(at.why.at.Pos(), false)
 		h.Reason = &Reason{Text: at.why.why, File: where.Filename, Line: where.Line}

@@ -35,6 +35,7 @@ type knob struct {
 	of    constant.Value // what a share is a part of; nil for 1
 	// statements count what a capacity is compared with.
 	statements []string
+	pool       bool // the most connections to a database
 }
 
 // A knobKind decides which variants a constant has.
@@ -236,7 +237,9 @@ func (k *knobs) call(c *ast.CallExpr) {
 		}
 	}
 	if poolMethod.MatchString(fn.Name()) && fn.Signature().Recv() != nil && len(c.Args) == 1 && isInteger(k.x.typeOf(c.Args[0])) {
-		k.add(c.Args[0], size, "a pool has a fixed size", "try another size")
+		if k.add(c.Args[0], size, "a pool has a fixed size", "try another size") {
+			k.found[len(k.found)-1].pool = fn.Name() == "SetMaxOpenConns"
+		}
 	}
 }
 
@@ -389,7 +392,7 @@ func (k *knobs) report(n knob) {
 		return
 	}
 	out.node, out.promise, out.proof, out.drops = n.value, Behaviour, Tested, k.drops(n)
-	out.capacity, out.statements = n.kind == capacity, n.statements
+	out.capacity, out.statements, out.pool = n.kind == capacity, n.statements, n.pool
 	value := k.x.text(site)
 	if out.capacity { // a name says nothing of its size
 		value = k.x.pass.TypesInfo.Types[n.value].Value.ExactString()

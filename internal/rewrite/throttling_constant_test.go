@@ -27,3 +27,24 @@ func TestDrops(t *testing.T) {
 		}
 	}
 }
+
+// TestPools: the most connections to a database are marked as such, idle ones are not.
+func TestPools(t *testing.T) {
+	root, err := filepath.Abs("testdata/contest/drops")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Run(t.Context(), root, []string{"."}, Facts{}, []*Lever{&throttlingConstant})
+	if err != nil || len(res.Problems) > 0 {
+		t.Fatal(res, err)
+	}
+	var pools []string
+	for _, h := range res.Hits {
+		if h.Pool {
+			pools = append(pools, h.Func+" "+h.What)
+		}
+	}
+	if want := "pool a pool has a fixed size (10)"; len(pools) != 1 || pools[0] != want {
+		t.Errorf("%q, want %q", pools, want)
+	}
+}

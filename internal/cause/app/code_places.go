@@ -16,7 +16,7 @@ import (
 
 // codePlaces reports the places of levers. Their causes are declared by the levers: see
 // [cause.Input].
-var codePlaces = cause.Declare(cause.PerRun, findCodePlaces)
+var codePlaces = cause.Declare(cause.PerRun, findCodePlaces).Settling(poolConstants)
 
 // A hotSite is a site with the time that it took in the run.
 type hotSite struct {
@@ -84,13 +84,14 @@ func oncePerSource(hot []hotSite) []hotSite {
 // time of a run, a slow site answers requests for a part of its pages only. These
 // places have no gain.
 //
-// Neither have places that the run did not get to, see notYet.
+// Neither have places that the run did not get to, see notYet. What only initialize does is no
+// finding: the load waits for none of it.
 func unreached(v *cause.View) []iikanji.Finding {
 	var all []hotSite
 	rows, claims := v.Access(), map[string]string{}
 	for _, s := range v.Sites {
 		p := s.At()
-		if len(rows) == 0 || p.Knob() || p.Func == "" || s.Lever.Whole || !v.Routed(s.Service, p.Func) {
+		if len(rows) == 0 || p.Knob() || p.Func == "" || s.Lever.Whole || !v.Routed(s.Service, p.Func) || v.OnlyResets(s.Service, p.Func) {
 			continue
 		}
 		why := "no request of the run reached it"

@@ -38,7 +38,7 @@ func findUnreachedPage(v *cause.View) []iikanji.Finding {
 	p, db := parser.New(), mainSchema(v)
 	for _, s := range v.Sends() {
 		st, err := v.Schema.Parse(p, s.Text, db)
-		if err != nil || st.Verb != "select" || seen[s.Digest] || !v.Routed(s.Service, s.Func) {
+		if err != nil || st.Verb != "select" || seen[s.Digest] || !v.Routed(s.Service, s.Func) || v.OnlyResets(s.Service, s.Func) {
 			continue
 		}
 		seen[s.Digest], place[s.Digest] = true, s

@@ -128,7 +128,7 @@ func placesOf(dir string, res *rewrite.Result) (places []fact.CodePlace, problem
 			continue // of a module outside of the source
 		}
 		place := fact.CodePlace{Code: iikanji.Code(h.Code), File: filepath.ToSlash(rel), Line: h.Line, Func: h.Func,
-			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops, Capacity: h.Capacity, Waits: h.Waits,
+			Statements: h.Statements, What: h.What, How: h.How, Weakens: weakens(h), Drops: h.Drops, Capacity: h.Capacity, Pool: h.Pool, Waits: h.Waits,
 			Source: dir}
 		if h.Reason != nil {
 			place.Reason = h.Reason.In(dir)

@@ -306,7 +306,7 @@ func (d *round) sources(ctx context.Context) {
 			continue
 		}
 		svc := d.s.Site().Services[s.Name]
-		if s.Host != "" && svc.Running != nil && !svc.Builds {
+		if s.Host != "" && svc.Running != nil {
 			d.ok(s.Name, "build", "the source is on %s: a person builds it there", s.Host)
 			continue
 		}
@@ -322,14 +322,7 @@ func (d *round) sources(ctx context.Context) {
 			d.bad(Failed, s.Name, "build", "install Go, or add its bin folder to PATH", "the go command is not in PATH")
 			continue
 		}
-		dir, err := s.App.Source, error(nil)
-		if svc.Mirror != nil {
-			dir, err = svc.Mirror(ctx)
-		}
-		if err == nil {
-			err = svc.Running.Build(ctx, dir)
-		}
-		if err != nil {
+		if err := svc.Running.Build(ctx, s.App.Source); err != nil {
 			d.bad(Failed, s.Name, "build", "correct app.source and app.package, or give app.build", "%v", err)
 			continue
 		}

@@ -27,6 +27,8 @@ type CodePlace struct {
 	Drops float64 `json:"drops,omitempty"`
 	// Capacity: the number of what exists is compared with a constant, and more is refused.
 	Capacity bool `json:"capacity,omitempty"`
+	// Pool: a constant is the most connections that the app opens to a database.
+	Pool bool `json:"pool,omitempty"`
 	// Waits is how long a sleep in a transaction takes each time; 0 if unknown, and for others.
 	Waits time.Duration `json:"waits_ns,omitempty"`
 	// Source is the folder that File is relative to. Services with the same one are built from

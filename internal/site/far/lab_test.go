@@ -66,8 +66,7 @@ type mall struct {
 	file     *target.File
 }
 
-// openMall boots the machines. prepare puts the app onto its machine, by the unit shop.service.
-func openMall(t *testing.T, prepare func(app *lab.Machine, unit string) error, source string) *mall {
+func openMall(t *testing.T) *mall {
 	t.Helper()
 	tier.Needs(t, "a machine in namespaces", lab.Missing())
 	self, err := os.Executable()
@@ -99,7 +98,7 @@ func openMall(t *testing.T, prepare func(app *lab.Machine, unit string) error, s
 	}
 	web, app, db := m.machines["web"], m.machines["app"], m.machines["db"]
 	err = errors.Join(web.Database(), web.Write("/etc/nginx/nginx.conf", fmt.Sprintf(shopFront, app.Address()), 0o644),
-		prepare(app, fmt.Sprintf(shopUnit, db.Address())),
+		app.Install(self, "shop"), app.Write("/etc/systemd/system/shop.service", fmt.Sprintf(shopUnit, db.Address()), 0o644),
 		os.Symlink("../shop.service", app.Path("/etc/systemd/system/multi-user.target.wants/shop.service")),
 		db.Database(), db.Write("/etc/mysql/mariadb.conf.d/60-shop.cnf", "[mysqld]\nbind-address = 0.0.0.0\n", 0o644))
 	for _, one := range m.machines {
@@ -111,21 +110,12 @@ func openMall(t *testing.T, prepare func(app *lab.Machine, unit string) error, s
 	if r, err := db.Run(t.Context(), "mariadb", "-e", shopRows); err != nil || r.Status != 0 {
 		t.Fatalf("%v: %s", err, r.Output)
 	}
-	m.describe(t, self, source)
+	m.describe(t, self)
 	return m
 }
 
-// shopProgram puts this program onto the app's machine.
-func shopProgram(app *lab.Machine, unit string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return errors.Join(app.Install(self, "shop"), app.Write("/etc/systemd/system/shop.service", unit, 0o644))
-}
-
-// describe writes the file of the site; source has further lines of the app.
-func (m *mall) describe(t *testing.T, self, source string) {
+// describe writes the file of the site.
+func (m *mall) describe(t *testing.T, self string) {
 	t.Helper()
 	via := func(name string, env ...string) string {
 		words := m.machines[name].Command(context.Background(), append([]string{"env"}, env...)...).Args
@@ -164,7 +154,6 @@ engine = "go"
 host = "app"
 unit = "shop.service"
 listen = "0.0.0.0:8080"
-%[6]s
 [[service]]
 name = "mariadb"
 role = "database"
@@ -184,8 +173,8 @@ length = "6s"
 score = "json:score"
 pass = "json:pass"
 [policy]
-folders = ["web:/etc/nginx", "db:/etc/mysql", "app:/home/stall/src"]
-`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self, source)
+folders = ["web:/etc/nginx", "db:/etc/mysql"]
+`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self)
 	var err error
 	if m.file, err = target.Parse(filepath.Join(t.TempDir(), target.Name), []byte(text)); err != nil {
 		t.Fatal(err)
@@ -233,7 +222,7 @@ func (m *mall) farEnds(t *testing.T) map[string]time.Duration {
 // that of its control group, and a clock that is ahead is found.
 func TestMall(t *testing.T) {
 	tier.Slow(t)
-	m := openMall(t, shopProgram, "")
+	m := openMall(t)
 	f, err := fleet.Open(t.Context(), m.file, fleet.Options{Write: true, Progress: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)

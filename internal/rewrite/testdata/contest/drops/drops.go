@@ -1,7 +1,10 @@
 // Package drops has constants that leave work out at random, and others.
 package drops
 
-import "math/rand"
+import (
+	"database/sql"
+	"math/rand"
+)
 
 const dropped = 0.9
 
@@ -43,4 +46,9 @@ func all(do func()) {
 		return
 	}
 	do()
+}
+
+func pool(db *sql.DB) {
+	db.SetMaxOpenConns(10)
+	db.SetMaxIdleConns(3)
 }
