@@ -9,7 +9,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/portal/api"
-	"github.com/iikanji/iikanji/internal/portal/judging"
+	"github.com/iikanji/iikanji/internal/portal/contest"
 )
 
 const (
@@ -31,12 +31,12 @@ func (w *Worker) shadow(ctx context.Context, a *api.Assignment, outcome iikanji.
 	ctx, cancel := context.WithTimeout(ctx, shadowLimit)
 	defer cancel()
 	for _, page := range s.Pages {
-		var benchmarker, visitor []judging.Visit
+		var benchmarker, visitor []contest.Visit
 		for range shadowTimes {
 			benchmarker = append(benchmarker, visit(ctx, a.Target, page, s.Agent))
 			visitor = append(visitor, visit(ctx, a.Target, page, visitorAgent))
 		}
-		if judging.Differs(benchmarker, visitor) {
+		if contest.Differs(benchmarker, visitor) {
 			differ = append(differ, page)
 		}
 	}
@@ -44,11 +44,11 @@ func (w *Worker) shadow(ctx context.Context, a *api.Assignment, outcome iikanji.
 }
 
 // visit asks one page. A redirect is an answer, too; it is not followed.
-func visit(ctx context.Context, target, page, agent string) judging.Visit {
+func visit(ctx context.Context, target, page, agent string) contest.Visit {
 	a, err := get(ctx, strings.TrimSuffix(target, "/")+page, agent)
 	if err != nil {
-		return judging.Visit{}
+		return contest.Visit{}
 	}
 	sum := sha256.Sum256(a.text)
-	return judging.Visit{Status: a.status, Digest: hex.EncodeToString(sum[:])}
+	return contest.Visit{Status: a.status, Digest: hex.EncodeToString(sum[:])}
 }
