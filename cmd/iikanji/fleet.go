@@ -265,7 +265,7 @@ func fleetTrouble(h *api.FleetHost) string {
 
 // lockFolder makes a folder and holds it for this process.
 func lockFolder(dir string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := privateFolder(dir); err != nil {
 		return nil, fmt.Errorf("making the agent's folder: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)

@@ -62,8 +62,8 @@ var portalExamples = []example{
 	{line: `iikanji portal state cup_final ready`, want: "becomes ended, not ready", status: exitFailed}, // it runs
 	{line: `iikanji portal clock cup_final pause --reason "the network is down"`, want: "cup_final is running"},
 	{line: `iikanji portal clock cup_final resume --reason "the network is back"`, want: "cup_final is running"},
-	{line: `iikanji portal clock cup_final extend --by 30m --reason "the network was down"`, want: "the new end is past", status: exitFailed}, // an open round has no end
-	{line: `iikanji portal clock cup_final extra --team TEAM --by 10m --reason "their machine was restarted"`, want: "cup_final is running"},
+	{line: `iikanji portal clock cup_final extend --by 30m --reason "the network was down"`, want: "an open round has no end", status: exitFailed},
+	{line: `iikanji portal clock cup_final extra --team TEAM --by 10m --reason "their machine was restarted"`, want: "an open round has no end", status: exitFailed},
 	{line: `iikanji fleet site shop`, want: "iikanji fleet agent --portal", before: func(x *examples) { x.write("site.token", "x") }},
 	{line: `iikanji fleet agent --portal https://portal.example --token-file site.token --access /var/log/nginx/access.log`, want: "following 1 log as host", forever: true, with: "--dir agent1"},
 	{line: `iikanji fleet agent --portal https://portal.example --token-file site.token --slow /var/log/mysql/slow.log --host db1`, want: "following 1 log as host db1", forever: true, with: "--dir agent2"},

@@ -69,7 +69,7 @@ func (c *portalWorkerCmd) Run(ctx context.Context, e *env) error {
 			return err
 		}
 	}
-	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
+	if err := privateFolder(c.Dir); err != nil {
 		return fmt.Errorf("making the worker's folder: %w", err)
 	}
 	if c.Dir, err = filepath.Abs(c.Dir); err != nil {

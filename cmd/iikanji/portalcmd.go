@@ -57,8 +57,20 @@ func (d *portalDir) open() error {
 		}
 		d.Dir = dir
 	}
-	if err := os.MkdirAll(d.Dir, 0o700); err != nil {
+	if err := privateFolder(d.Dir); err != nil {
 		return fmt.Errorf("making the portal's folder: %w", err)
+	}
+	return nil
+}
+
+// privateFolder makes a folder that is for this user alone. Those above it are for everyone: an
+// arena beside it has servers that run as another user.
+func privateFolder(dir string) error {
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
 	}
 	return nil
 }

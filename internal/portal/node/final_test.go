@@ -132,33 +132,29 @@ type hours struct{ ahead atomic.Int64 }
 
 func (h *hours) now() time.Time { return time.Now().Add(time.Duration(h.ahead.Load())) }
 
-// pass lets hours pass while nobody but machines that do not come back is waited for, and then sets
-// the clock right. It returns when the reboots are over, or ctx is.
-func (h *hours) pass(ctx context.Context, s *system, behaviour map[string]string) {
+// pass lets hours pass while nobody but machines that do not come back, or that lost what the runs
+// wrote, is waited for. At other times the clock is right. It returns when nothing is left of them, or
+// ctx is over.
+func (h *hours) pass(ctx context.Context, s *system) {
 	defer h.ahead.Store(0)
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		f, err := s.core.Final(ctx, finalRound)
 		if err != nil {
 			return
 		}
-		waiting, over := false, true
-		for _, t := range f.Teams {
-			last := "check-again" // of the reboot
-			if behaviour[t.Name] == "never" {
-				last = "reboot"
-			}
-			done := hasStep(&t, last)
-			over = over && done
-			waiting = waiting || !done && (behaviour[t.Name] == "" || behaviour[t.Name] == "loses" || !hasStep(&t, "booted"))
-			waiting = waiting || behaviour[t.Name] == "flaps" && !hasStep(&t, "reboot")
+		has := func(step string, teams ...string) bool {
+			return !slices.ContainsFunc(f.Teams, func(t api.FinalTeam) bool { return slices.Contains(teams, t.Name) && !hasStep(&t, step) })
 		}
-		if over {
+		well := has("check-again", "well", "void", "failing", "forgets")
+		switch {
+		case has("persistence", "forgets"):
 			return
-		}
-		if !waiting {
+		case well && has("booted", "gone") && has("reboot", "flapping") && !(has("reboot", "gone") && has("check-again", "flapping")),
+			has("persistence", "well", "void") && has("well-again", "forgets"):
 			h.ahead.Add(int64(2 * time.Hour))
+		default:
+			h.ahead.Store(0)
 		}
-		time.Sleep(200 * time.Millisecond)
 	}
 }
 
@@ -317,7 +313,7 @@ func (s *system) judge(machines map[string]*machine, behaviour map[string]string
 	var passing sync.WaitGroup
 	defer passing.Wait()
 	defer end()
-	passing.Go(func() { clock.pass(ctx, s, behaviour) })
+	passing.Go(func() { clock.pass(ctx, s) })
 	if f, err = drive(ctx); err != nil {
 		s.logs()
 		s.t.Fatal(err)
