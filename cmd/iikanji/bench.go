@@ -331,6 +331,9 @@ func (r *benchRun) ownData(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if err := os.Rename(filepath.Join(tmp, "data"), dir); err != nil {
+		if _, there := os.Stat(dir); there == nil { // another process has made the same
+			return dir, nil
+		}
 		return "", fmt.Errorf("making the benchmarker's data: %w", err)
 	}
 	return dir, nil

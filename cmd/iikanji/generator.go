@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -27,7 +28,8 @@ func maybeGenerator(args []string) {
 	signal.Ignore(syscall.SIGPIPE, syscall.SIGHUP, syscall.SIGINT) // it ends with its input
 	out := os.Stdout
 	os.Stdout = os.Stderr // no line of ours may get between the messages
-	if err := shard.Generate(context.Background(), os.Stdin, out, versionText(), generatorOf); err != nil {
+	err := shard.Generate(context.Background(), os.Stdin, out, versionText(), generatorOf)
+	if stopped := (*shard.StoppedError)(nil); err != nil && !errors.As(err, &stopped) {
 		fmt.Fprintf(os.Stderr, "iikanji generator: %v\n", err)
 		os.Exit(1)
 	}

@@ -18,6 +18,11 @@ const (
 	silence = 3 * time.Second
 )
 
+// A StoppedError is a run that the first generator ended before its load, which says why itself.
+type StoppedError struct{ Why string }
+
+func (e *StoppedError) Error() string { return e.Why }
+
 // A Make makes the benchmarker of a job.
 type Make func(ctx context.Context, j *Job) (scenario.Scenario, bench.Options, error)
 
@@ -102,7 +107,7 @@ func (r *remote) listen(stop func()) {
 		case d.Others != nil:
 			put(r.others, d)
 		case d.Stop != "":
-			r.err = errors.New(d.Stop)
+			r.err = &StoppedError{d.Stop}
 			return
 		}
 	}

@@ -43,8 +43,13 @@ type Conn interface {
 
 // Run makes one run with several generators. An error means that it could not start.
 func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, error) {
-	if _, ok := sc.(scenario.Shardable); !ok {
+	first := scenario.Part{Number: 0, Of: o.Generators}
+	whole, ok := sc.(scenario.Shardable)
+	if !ok {
 		return nil, bench.ErrNotShardable
+	}
+	if err := whole.Shard(first); err != nil { // before a generator is started
+		return nil, err
 	}
 	if o.Ahead == 0 {
 		o.Ahead = startsAhead
@@ -54,13 +59,13 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
-	first, err := bench.RunPart(ctx, sc, scenario.Part{Number: 0, Of: o.Generators}, local{x.group}, o.First)
+	m, err := bench.RunPart(ctx, sc, first, local{x.group}, o.First)
 	if err != nil {
 		return nil, err
 	}
-	x.keep(0, first)
+	x.keep(0, m)
 	switch {
-	case first.Began.IsZero(): // the target was not prepared
+	case m.Began.IsZero(): // the target was not prepared
 		x.end("the load did not begin", false)
 	case ctx.Err() != nil:
 		x.end("the run was interrupted", false)
