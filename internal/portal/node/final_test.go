@@ -139,8 +139,9 @@ func (h *hours) pass(ctx context.Context, s *system) {
 	defer h.ahead.Store(0)
 	for ; ctx.Err() == nil; time.Sleep(200 * time.Millisecond) {
 		f, err := s.core.Final(ctx, finalRound)
-		if err != nil {
-			return
+		if err != nil { // on a busy machine one read may fail: without the clock the driver would wait for hours
+			s.t.Logf("reading the judging: %v", err)
+			continue
 		}
 		has := func(step string, teams ...string) bool {
 			return !slices.ContainsFunc(f.Teams, func(t api.FinalTeam) bool { return slices.Contains(teams, t.Name) && !hasStep(&t, step) })
