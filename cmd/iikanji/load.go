@@ -13,6 +13,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/contest/stack"
 	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/load/field"
 	"github.com/iikanji/iikanji/internal/load/shard"
@@ -76,6 +77,11 @@ func (c *loadCmd) Run(ctx context.Context, e *env) (err error) {
 	for _, line := range c.On {
 		if len(strings.Fields(line)) == 0 {
 			return usageError("--on: want a command, as in 'ssh gen2 iikanji'")
+		}
+	}
+	if c.Dir == "" { // not that of the arena's servers, which takes no other files
+		if c.Dir, err = stack.DefaultDir("load-" + a.Name); err != nil {
+			return err
 		}
 	}
 	b := &benchCmd{Target: c.Target, URL: c.URL, Load: c.Load, Seed: c.Seed, Clock: c.Clock, Pin: "auto", Dir: c.Dir, History: c.History, Set: c.Set, Address: c.Address, TLSAny: c.TLSAny, JSON: c.JSON}
