@@ -82,6 +82,7 @@ func init() {
 		HostsLadder:       files.LadderIn(hostsLadder, "ladder-hosts"),
 		Allow:             allowed,
 		InitializeTimeout: 20 * time.Second,
+		Pace:              pace,
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/iikanji/iikanji/internal/contest/arena"
@@ -40,6 +41,15 @@ var settings = []arena.Setting{
 // maxUsers limits the setting of the first users; the contest ended with a few
 // hundred users.
 const maxUsers = 1000
+
+// pace slows the load down for machines of less than a core, in proportion: with the contest's
+// own, each request of the untouched app takes longer than the limit, and no work changes the
+// score. A day lasts longer, ISU post less often, and fewer users begin. The relations of
+// model_clock.go hold at every speed.
+func pace(cores float64) arena.Pace {
+	users := max(0, math.Floor((firstUsers+1)*cores)-1) // besides isucon
+	return arena.Pace{Clock: math.Round(clockRate*cores/1000) * 1000, Set: arena.Values{usersSetting: strconv.Itoa(int(users))}}
+}
 
 // usersAtBegin reads the setting of the first users.
 func usersAtBegin(text string) (int, error) {

@@ -22,7 +22,7 @@ type accessCmd struct {
 	Files []string `arg:"" optional:"" help:"Access logs, plain, gzip or zstd; - for standard input." placeholder:"FILE"`
 
 	accessFlags
-	By    []string `help:"Group rows by route, status, method, host, user-agent, user, minute, hour, ip or url, or by several of them." default:"route" placeholder:"KEYS"`
+	By    []string `help:"Group rows by route, status, method, host, user-agent, user, minute, hour, ip, backend or url, or by several of them." default:"route" placeholder:"KEYS"`
 	Where []string `help:"Count only requests that meet this condition, as in 'status>=500,method=POST' or 'time>200ms'." placeholder:"CONDITION" sep:"none"`
 	Since string   `help:"Count only lines from this time on: date and time, a time of day (13:00:10), a duration before the log's end (1h), or as logged." placeholder:"TIME"`
 	Until string   `help:"Count only lines before this time." placeholder:"TIME"`

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -65,7 +64,7 @@ func (c *deployCmd) options(ctx context.Context, e *env, s *livesite.Subject, di
 	} else if o.Host, err = s.Site().On(svc.Host); err != nil {
 		return o, err
 	} else {
-		o.As = ownerOn(o.Host)
+		o.As = func(dir string) (*syscall.Credential, []string, error) { return process.OwnerOn(o.Host, dir) }
 		o.Path = farPath(ctx, s, o.Host, svc, o.As)
 	}
 	o.App = appOf(s, o.Host, svc)
@@ -75,52 +74,12 @@ func (c *deployCmd) options(ctx context.Context, e *env, s *livesite.Subject, di
 	return o, nil
 }
 
-// farEnv is the environment of commands on another machine: that of this process means
-// nothing there.
-var farEnv = []string{"PATH=" + farSearch, "HOME=/root", "LANG=C.UTF-8"}
-
-// farSearch is the search path there, with the folder of Go's own distribution.
-const farSearch = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin"
-
+// commandEnv is the environment of commands of a machine.
 func commandEnv(h host.Host) []string {
 	if h.Name() == "" {
 		return os.Environ()
 	}
-	return farEnv
-}
-
-// ownerOn is process.OwnerOf for another machine.
-func ownerOn(h host.Host) func(dir string) (*syscall.Credential, []string, error) {
-	return func(dir string) (*syscall.Credential, []string, error) {
-		info, err := h.Stat(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		me, err := h.Account()
-		if err != nil {
-			return nil, nil, err
-		}
-		owner, known := host.OwnerOf(info)
-		if !known || me.UID != 0 || owner.UID == 0 {
-			return nil, farEnv, nil
-		}
-		env := []string{"PATH=" + farSearch, "LANG=C.UTF-8"}
-		accounts, err := h.Read("/etc/passwd")
-		if err != nil {
-			return nil, nil, fmt.Errorf("reading the accounts of %s: %w", h.Name(), err)
-		}
-		home, name := dir, ""
-		for line := range strings.Lines(string(accounts)) {
-			if f := strings.Split(strings.TrimSpace(line), ":"); len(f) >= 6 && f[2] == strconv.Itoa(owner.UID) {
-				home, name = f[5], f[0]
-				break
-			}
-		}
-		if env = append(env, "HOME="+home); name != "" {
-			env = append(env, "USER="+name, "LOGNAME="+name)
-		}
-		return &syscall.Credential{Uid: uint32(owner.UID), Gid: uint32(owner.GID)}, env, nil
-	}
+	return process.FarEnv()
 }
 
 // farPath is the search path for the commands of an app on another machine: that of its
@@ -144,7 +103,7 @@ func farPath(ctx context.Context, s *livesite.Subject, h host.Host, svc *target.
 			paths = append(paths, last)
 		}
 	}
-	return strings.Join(append(paths, farSearch), ":")
+	return strings.Join(append(paths, process.FarSearch), ":")
 }
 
 // searchPathOf is the PATH of a running service, "" if it is not known.

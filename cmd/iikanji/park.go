@@ -21,6 +21,7 @@ type arenaPark struct {
 	dir    string // its files, removed by close
 	config string // path of the configuration
 	text   string // of the configuration
+	pace   arena.Pace
 }
 
 // bootPark starts the machines of an arena. private is the path of the private half of the
@@ -58,6 +59,7 @@ func bootPark(ctx context.Context, a *arena.Arena, o practice.Options, private s
 	if p.Park, err = practice.Up(ctx, a, o); err != nil {
 		return nil, err
 	}
+	p.pace = a.PaceOf(p.Machines[0].Limits.CPU)
 	return p, p.configure(private)
 }
 

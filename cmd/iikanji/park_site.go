@@ -107,7 +107,7 @@ func describePark(ctx context.Context, e *env, a *arena.Arena, p *arenaPark, dir
 	if err != nil {
 		return err
 	}
-	if site.File.Bench, err = e.benchOf(a, dir, p.Here()); err != nil {
+	if site.File.Bench, err = e.benchOf(a, dir, p.Here(), p.pace); err != nil {
 		return err
 	}
 	for key := range site.Notes {
@@ -126,8 +126,9 @@ func describePark(ctx context.Context, e *env, a *arena.Arena, p *arenaPark, dir
 }
 
 // benchOf is an arena's benchmarker as a command: this program, on the first core, which the
-// machines leave to it. What it serves for the site is at here, where the machines reach it.
-func (e *env) benchOf(a *arena.Arena, dir string, here netip.Addr) (target.Bench, error) {
+// machines leave to it, at their pace. What it serves for the site is at here, where the machines
+// reach it.
+func (e *env) benchOf(a *arena.Arena, dir string, here netip.Addr, pace arena.Pace) (target.Bench, error) {
 	program := e.Self
 	if program == "" {
 		var err error
@@ -140,6 +141,9 @@ func (e *env) benchOf(a *arena.Arena, dir string, here netip.Addr) (target.Bench
 		pin = fmt.Sprintf("0/1-%d", n-1)
 	}
 	command := fmt.Sprintf(`%s bench %s --url "$IIKANJI_URL" --history %s --pin %s`, host.Quote(program), a.Name, host.Quote(filepath.Join(dir, "benchmarker")), pin)
+	for _, word := range pace.Words() {
+		command += " " + host.Quote(word)
+	}
 	for _, s := range a.Settings {
 		if at, err := netip.ParseAddrPort(s.Default); s.Kind == arena.Address && err == nil && at.Addr().IsLoopback() {
 			command += fmt.Sprintf(" --set %s=%s", s.Name, netip.AddrPortFrom(here, at.Port()))

@@ -42,6 +42,9 @@ func (c *upCmd) onHosts(ctx context.Context, e *env, a *arena.Arena) (err error)
 	out.line("%s is up at %s on %s", c.Arena, p.url(), report.Number(len(p.Machines), "machine"))
 	out.line("\n%s", p.text)
 	out.line("ssh -F %s %s, or put it into ~/.ssh/config; Ctrl-C ends all of it", p.config, p.Machines[0].Name)
+	if words := p.pace.Words(); len(words) > 0 {
+		out.line("the machines are small: load them with %s of iikanji bench, and runs compare with each other only", strings.Join(words, " "))
+	}
 	if out.err != nil {
 		return out.err
 	}
@@ -78,7 +81,10 @@ func (c *upCmd) portal(ctx context.Context, e *env, a *arena.Arena, p *arenaPark
 			continue
 		}
 		left--
-		b := &benchCmd{Target: c.Arena, URL: p.url(), Seed: uint64(c.Runs - left), Pin: "off", Dir: filepath.Join(p.dir, "portal"), Load: c.Load}
+		b := &benchCmd{Target: c.Arena, URL: p.url(), Seed: uint64(c.Runs - left), Pin: "off", Dir: filepath.Join(p.dir, "portal"), Load: c.Load, Clock: p.pace.Clock}
+		for name, value := range p.pace.Set {
+			b.Set = append(b.Set, name+"="+value)
+		}
 		for _, s := range a.Settings {
 			if s.Kind == arena.Address { // where the benchmarker listens for the site
 				b.Set = append(b.Set, s.Name+"="+p.Here().String()+":0")

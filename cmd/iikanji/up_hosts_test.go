@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -32,6 +33,48 @@ func (l *lockedOutput) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()
+}
+
+// plansThere checks what init has found of an app, a database and a web server that are on other
+// machines, and plans changes of each kind that needs it.
+func plansThere(t *testing.T, f *target.File) {
+	t.Helper()
+	const source = "/home/isucon/webapp/go"
+	for _, s := range f.Services {
+		right := true
+		switch s.Name {
+		case "isucondition.go":
+			right = s.App.Source == source && s.Program == source+"/isucondition"
+		case "mariadb":
+			right = s.Database.Schema == "isucondition" && s.Socket != "" && s.DropIn != "" && slices.Equal(s.Database.Loads, []string{"/home/isucon/webapp/sql"})
+		case "nginx":
+			right = s.Config == "/etc/nginx/nginx.conf" && s.Logs.Access != ""
+		}
+		if !right {
+			t.Errorf("%+v", s)
+		}
+	}
+	remedies := `[{"kind": "appenv", "target": "isucondition.go", "says": "parameters", "args": {"dsn": "interpolateParams=true"}},
+{"kind": "appenv", "target": "isucondition.go", "says": "a pool", "args": {"pool": "50"}},
+{"kind": "gocode", "target": "isucondition.go", "says": "the newest row", "args": {"levers": "APP201", "file": "trend.go", "func": "(*app).trendOf"}},
+{"kind": "nginxconf", "target": "nginx", "says": "kept connections", "args": {"act": "upstream keepalive", "keepalive": "32"}},
+{"kind": "nginxconf", "target": "nginx", "says": "compressed", "args": {"act": "gzip"}},
+{"kind": "ddl", "target": "mariadb", "says": "an index", "args": {"act": "add index", "schema": "isucondition", "table": "isu", "columns": "jia_user_id", "into": "schema file"}}]`
+	file := filepath.Join(t.TempDir(), "remedies.json")
+	if err := os.WriteFile(file, []byte(remedies), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said lockedBuffer
+	status, text := command(t.Context(), &said, "plan", filepath.Dir(f.Path), "--dir", t.TempDir(), "--file", file, "--json")
+	var list remedyList
+	if err := json.Unmarshal([]byte(text), &list); err != nil || status != 0 {
+		t.Fatalf("status %d, %v\n%s%s", status, err, text, said.String())
+	}
+	for _, p := range list.Plans {
+		if p.Change == nil || len(p.Change.Do) == 0 || p.Change.Do[0].Host != "isu1" {
+			t.Errorf("%s %v: %s", p.Remedy.Kind, p.Remedy.Args, p.Why)
+		}
+	}
 }
 
 // TestUpHosts: an arena on two machines is a foreign site: ssh reaches both by the printed
@@ -72,6 +115,7 @@ func TestUpHosts(t *testing.T) {
 	if len(f.Services) != 3 {
 		t.Errorf("%d services", len(f.Services))
 	}
+	plansThere(t, f)
 	_, _ = p.ssh("isu2", "sudo -n systemctl reboot") // its connection ends
 	again := func() bool {
 		text, err := p.ssh("isu2", "cut -d. -f1 /proc/uptime >/dev/null; systemctl is-active isucondition.go; systemctl show -p ActiveEnterTimestampMonotonic --value nginx")

@@ -167,6 +167,7 @@ func TestUpMoveUnderLoad(t *testing.T) {
 	if got := s.bench(); got != "isu3" {
 		t.Errorf("the database works on %q", got)
 	}
+	s.indexKept("isu1")
 	last := s.latest()
 	if text := s.want(exitFailed, "revert", s.dir, fmt.Sprint(last-1), "--dir", s.work); !strings.Contains(text, fmt.Sprintf("undo change %d first", last)) {
 		t.Errorf("the copy is removed below the switch: %s", text)
@@ -182,6 +183,27 @@ func TestUpMoveUnderLoad(t *testing.T) {
 	s.killed(prepared, "switch", apply)
 	s.must("revert", s.dir, "--all", "--dir", s.work)
 	s.same(before, "in the end")
+}
+
+// indexKept checks that an index would be kept in the SQL files of a machine: of that where
+// initialize loads them, wherever the database is.
+func (s *movedSite) indexKept(on string) {
+	s.t.Helper()
+	file := filepath.Join(s.dir, "index.json")
+	const remedy = `[{"kind": "ddl", "target": "mariadb", "says": "an index", "args": {"act": "add index", "schema": "isucondition", "table": "isu", "columns": "jia_user_id", "into": "schema file"}}]`
+	if err := os.WriteFile(file, []byte(remedy), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	var list remedyList
+	text := s.must("plan", s.dir, "--dir", s.work, "--file", file, "--json")
+	if err := json.NewDecoder(strings.NewReader(text)).Decode(&list); err != nil || len(list.Plans) != 1 || list.Plans[0].Change == nil {
+		s.t.Fatalf("%v\n%s", err, text)
+	}
+	for _, op := range list.Plans[0].Change.Do {
+		if op.Verb == iikanji.Write && op.Host != on {
+			s.t.Errorf("the index is kept in %s", op.Location())
+		}
+	}
 }
 
 // killed kills an apply at a moment after it has begun, in a soak at several, and recovers.

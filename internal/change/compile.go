@@ -21,7 +21,8 @@ const (
 // the edits, runs a Go app's own tests on it, and removes the copy.
 //
 // The copy is beside the source, so that relative paths in go.mod, as in
-// "replace x => ../x", keep their meaning.
+// "replace x => ../x", keep their meaning. The source of another host is compiled here, and
+// such paths lead nowhere.
 func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []Edit) error {
 	return s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
 		for _, e := range edits {
@@ -37,10 +38,10 @@ func (s *Site) Compile(ctx context.Context, svc Service, source string, edits []
 	})
 }
 
-// InSourceCopy calls use with a copy of a service's source, in a folder beside it on
-// its host, and removes the copy.
+// InSourceCopy calls use with a copy of a service's source, in a folder of this machine, and
+// removes the copy. It is beside the source, or beside the mirror of one of another host.
 func (s *Site) InSourceCopy(ctx context.Context, svc Service, source string, use func(h host.Host, dir string) error) error {
-	h, err := s.On(svc.Host)
+	h, source, err := s.here(ctx, svc, source)
 	if err != nil {
 		return fmt.Errorf("copying the source to compile it: %w", err)
 	}

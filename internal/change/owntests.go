@@ -78,15 +78,15 @@ func (r OwnTests) String() string {
 	return ""
 }
 
-// RunOwnTests runs a Go app's own tests in dir, an edited copy of its source on the host
-// of the service. A package whose tests fail there, and pass in a copy of the untouched
-// source, is a *TestsError. Failures of both are noted in the result.
+// RunOwnTests runs a Go app's own tests in dir, an edited copy of its source on this machine.
+// A package whose tests fail there, and pass in a copy of the untouched source, is a
+// *TestsError. Failures of both are noted in the result.
 func (s *Site) RunOwnTests(ctx context.Context, svc Service, source, dir string) (OwnTests, error) {
-	h, err := s.On(svc.Host)
+	h, err := s.On("")
 	if err != nil {
 		return OwnTests{}, fmt.Errorf("running the app's own tests: %w", err)
 	}
-	if h.Name() != "" || !hasTests(h, dir) {
+	if !hasTests(h, dir) {
 		return OwnTests{}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, ownTestsTime)
@@ -179,11 +179,21 @@ func testPackages(ctx context.Context, h host.Host, dir string) ([]string, error
 // GoCommand runs the go command in a folder. It reaches no network and runs nothing of
 // the folder: cgo, whose flags can name programs, is off.
 func GoCommand(ctx context.Context, h host.Host, dir string, args ...string) (host.Result, error) {
+	return goCommand(ctx, h, dir, []string{"GOPROXY=off"}, args)
+}
+
+// GoCommandFor is GoCommand for another processor. Modules that are missing may be fetched, as
+// by the build of an app of this machine.
+func GoCommandFor(ctx context.Context, h host.Host, arch, dir string, args ...string) (host.Result, error) {
+	return goCommand(ctx, h, dir, []string{"GOOS=linux", "GOARCH=" + arch}, args)
+}
+
+func goCommand(ctx context.Context, h host.Host, dir string, env, args []string) (host.Result, error) {
 	program, err := exec.LookPath("go")
 	if err != nil {
 		return host.Result{}, err
 	}
-	env := append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local", "GOPROXY=off", "CGO_ENABLED=0", "PWD="+dir)
+	env = append(append(os.Environ(), env...), "GOWORK=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0", "PWD="+dir)
 	return h.Exec(ctx, host.Command{Path: program, Args: args, Dir: dir, Env: env})
 }
 
@@ -232,11 +242,15 @@ func (s *Site) hiddenFolders() []string {
 }
 
 // asApp returns the words to put before a command, so that it runs with the account of the
-// service's processes. It takes the account named nobody if no process is known, and if the
-// processes run as root: root must not run code that the app's account may have written.
+// service's processes. It takes the account named nobody if no process of this machine is known,
+// and if the processes run as root: root must not run code that the app's account may have
+// written.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
 	pids, _ := svc.Processes()
+	if svc.Mirror != nil {
+		pids = nil // they are of another machine
+	}
 	for _, pid := range pids {
 		if info, err := h.Stat("/proc/" + strconv.Itoa(pid)); err == nil {
 			owner, _ = host.OwnerOf(info)

@@ -91,6 +91,9 @@ type Service struct {
 	// SourceThere is the folder of the service's source on its host where no change may edit
 	// it: kinds read how the service connects to others. "" where Source is known.
 	SourceThere string
+	// Mirror returns a folder of this machine with the files that Source has now, for a service
+	// of another host; nil for one of this machine.
+	Mirror func(ctx context.Context) (dir string, err error)
 	// Package is the Go package of the program, relative to Source; "" for the folder
 	// itself.
 	Package string
@@ -121,8 +124,8 @@ type Running interface {
 	// CheckConfig has the service's program read the configuration whose main file is at
 	// path, on its host. Its error has the program's output.
 	CheckConfig(ctx context.Context, path string) error
-	// Build compiles a copy of the source in dir, on its host. Its error has the compiler's
-	// output. It changes nothing else.
+	// Build compiles a copy of the source in dir, a folder of this machine. Its error has the
+	// compiler's output. It changes nothing else.
 	Build(ctx context.Context, dir string) error
 	// Processes are the ids of the running root processes on its host; known is false where
 	// nothing can be read back from them.

@@ -1,6 +1,7 @@
 package change
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,6 +25,9 @@ func (s *Site) SourceOf(service string) (string, error) {
 	if !svc.Builds {
 		return "", fmt.Errorf("no command is known that compiles the source of %s or restarts it", service)
 	}
+	if err := s.OnOneHost(service); err != nil {
+		return "", err
+	}
 	h, err := s.On(svc.Host)
 	if err != nil {
 		return "", fmt.Errorf("finding the source of %s: %w", service, err)
@@ -38,6 +42,41 @@ func (s *Site) SourceOf(service string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the source of %s, %s, is outside the folders of the target", service, svc.Source)
+}
+
+// OnOneHost refuses a service with instances on further hosts, whose source is edited on its
+// own one only.
+func (s *Site) OnOneHost(service string) error {
+	of, _ := s.Target.Service(service)
+	if len(of.Instances) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s runs on further hosts, %s: an edit of its source would be on one of them only", service, strings.Join(of.Instances, ", "))
+}
+
+// SourceHere is a folder of this machine with the source of a service: that of SourceOf, or
+// the mirror of one of another host.
+func (s *Site) SourceHere(ctx context.Context, service string) (string, error) {
+	source, err := s.SourceOf(service)
+	if err == nil {
+		_, source, err = s.here(ctx, s.Services[service], source)
+	}
+	return source, err
+}
+
+// here is where the source of a service can be read by programs of this machine: on its host,
+// or in the mirror of one of another machine.
+func (s *Site) here(ctx context.Context, svc Service, source string) (host.Host, string, error) {
+	on := svc.Host
+	if svc.Mirror != nil {
+		var err error
+		if source, err = svc.Mirror(ctx); err != nil {
+			return nil, "", err
+		}
+		on = ""
+	}
+	h, err := s.On(on)
+	return h, source, err
 }
 
 // FromSource makes Do and Undo of a change of a service's source, as [FromEdits] does with a

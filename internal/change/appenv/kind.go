@@ -59,6 +59,9 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, change.ErrNothing
 	}
 	if len(files) > 0 {
+		if err := s.OnOneHost(r.Target); err != nil {
+			return nil, err
+		}
 		if err := s.Compile(ctx, svc, svc.Source, files); err != nil {
 			return nil, err
 		}

@@ -26,7 +26,13 @@ func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir s
 	if err != nil || said == "" {
 		return err
 	}
-	if before, err := vet(ctx, h, t.copy.Source); err != nil || before != "" {
+	untouched := t.copy.Source
+	if svc.Mirror != nil {
+		if untouched, err = svc.Mirror(ctx); err != nil {
+			return err
+		}
+	}
+	if before, err := vet(ctx, h, untouched); err != nil || before != "" {
 		return err
 	}
 	return &DefectError{Levers: t.args.Levers, Func: t.args.Func, Err: errors.New("go vet reports: " + said)}

@@ -7,6 +7,8 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,7 +48,7 @@ func (e *UnsafeError) Hints() []string {
 // cache adds a query cache to the copy in dir: its package, and the edits that switch
 // it on.
 func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir string) error {
-	if err := onlyProcess(s, t.service); err != nil {
+	if err := onlyProcess(ctx, s, t.service); err != nil {
 		return err
 	}
 	module, err := change.GoModule(h, dir)
@@ -144,9 +146,9 @@ func (t *task) chooseBatches(s *change.Site, plan *sqlcache.Plan) int {
 
 // onlyProcess refuses a site with another app, or with several processes of this one:
 // a cache sees the writes of its own process only.
-func onlyProcess(s *change.Site, service string) error {
+func onlyProcess(ctx context.Context, s *change.Site, service string) error {
 	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
-		if o.Name != service && !importsNone(s, o.Name, mayWrite) {
+		if o.Name != service && !importsNone(ctx, s, o.Name, mayWrite) {
 			return &UnsafeError{"the app " + o.Name + " may write to the database, too"}
 		}
 	}
@@ -160,9 +162,9 @@ func onlyProcess(s *change.Site, service string) error {
 }
 
 // onlyApp refuses a site of SQLite files with another app that may change files.
-func onlyApp(s *change.Site, service string) error {
+func onlyApp(ctx context.Context, s *change.Site, service string) error {
 	for _, o := range s.Target.WithRole(iikanji.RoleApp) {
-		if o.Name != service && !importsNone(s, o.Name, mayChangeFiles) {
+		if o.Name != service && !importsNone(ctx, s, o.Name, mayChangeFiles) {
 			return &UnsafeError{"the app " + o.Name + " may change files, too"}
 		}
 	}
@@ -171,21 +173,17 @@ func onlyApp(s *change.Site, service string) error {
 
 // importsNone reports whether no file in the source of a Go app imports a package of a
 // kind, as those by which a program reaches a database or starts another one.
-func importsNone(s *change.Site, service string, kind func(*ast.ImportSpec) bool) bool {
-	source, err := sourceOf(s, service)
-	if err != nil {
-		return false
-	}
-	h, err := s.On(s.Services[service].Host)
+func importsNone(ctx context.Context, s *change.Site, service string, kind func(*ast.ImportSpec) bool) bool {
+	source, err := s.SourceHere(ctx, service)
 	if err != nil {
 		return false
 	}
 	files, found := 0, false
-	err = h.Walk(source, func(path string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(source, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
 			return err
 		}
-		body, err := h.Read(path)
+		body, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
@@ -235,7 +233,7 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 		texts = append(texts, st.Text)
 	}
 	if use.OfFiles() {
-		if err := onlyApp(s, t.service); err != nil {
+		if err := onlyApp(ctx, s, t.service); err != nil {
 			return plan, err
 		}
 		for _, text := range texts {

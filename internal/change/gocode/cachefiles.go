@@ -75,6 +75,9 @@ func fileService(s *change.Site, app string) (string, error) {
 	if s.Services[found].Host != s.Services[app].Host {
 		return "", &UnsafeError{"the SQLite files are on another host than the app"}
 	}
+	if s.Services[app].Mirror != nil {
+		return "", &UnsafeError{"the SQLite files are on the host " + s.Services[app].Host + ", and they are read on this machine only"}
+	}
 	return found, nil
 }
 

@@ -29,7 +29,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	if err != nil {
 		return nil, err
 	}
-	source, err := sourceOf(s, r.Target)
+	source, err := s.SourceOf(r.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -68,22 +68,6 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 	c := &iikanji.Change{Kind: k.Name(), Target: r.Target, Weakens: promise.Rewrite(t.tested, t.declared...), Risk: iikanji.RiskRestart, Says: t.says(edits)}
 	s.FromSource(c, edits...)
 	return c, nil
-}
-
-// sourceOf is the source folder of a Go service of this machine.
-func sourceOf(s *change.Site, service string) (string, error) {
-	source, err := s.SourceOf(service)
-	if err != nil {
-		return "", err
-	}
-	h, err := s.On(s.Services[service].Host)
-	if err != nil {
-		return "", fmt.Errorf("finding the source of %s: %w", service, err)
-	}
-	if h.Name() != "" {
-		return "", fmt.Errorf("the source of %s is on the host %s: levers read the source of this machine only", service, h.Name())
-	}
-	return source, nil
 }
 
 // A NoFixError is a remedy whose places have no automatic fix. It is a change.ErrNothing:

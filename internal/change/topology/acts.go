@@ -22,7 +22,7 @@ var acts = []change.DeclaredAct{
 		Belief: change.Belief{Chance: 0.3, Gain: 0.05}, Worth: change.WorthLine, Simplifies: true,
 	}),
 	change.Declare[gatherArgs](change.Act{
-		Name: "gather", Help: "run an app of several hosts on its own one alone",
+		Name: "gather", Help: "run an app of several hosts on one of them alone",
 		Belief: change.Belief{Chance: 0.1, Gain: 0.01}, Worth: change.WorthLine, Simplifies: true,
 	}),
 }

@@ -184,6 +184,17 @@ func TestSpread(t *testing.T) {
 		t.Errorf("gathered, the other instance is %q", got)
 	}
 	undo(gather)
+	moved := do(iikanji.Remedy{Kind: "topology", Target: "isu-go", Args: changetest.Args("act", "gather", "service", "isu-go", "to", "db")})
+	if got := c.who(10); got["db"] != 10 {
+		t.Errorf("moved to db: %v", got)
+	}
+	if got := c.run("web", "sh", "-c", "systemctl is-active isu-go; :"); got != "inactive" {
+		t.Errorf("moved to db, the app on web is %q", got)
+	}
+	if text, err := os.ReadFile(s.Placement); err != nil || !strings.Contains(string(text), `"host": "db"`) {
+		t.Errorf("%s %v", text, err)
+	}
+	undo(moved)
 	undo(weights)
 	if got := c.who(40); got["web"] < 10 || got["db"] < 10 {
 		t.Errorf("spread again: %v", got)
@@ -227,6 +238,7 @@ func TestSpreadRefused(t *testing.T) {
 	write("db", "/home/isucon/env", env+"\n")
 	refused("weights: \"x\" is not one of the hosts", spreading("weights", "x=2"))
 	refused("apply step=prepare first", spreading("step", "switch"))
+	refused("spread it over both hosts first", iikanji.Remedy{Kind: "topology", Target: "isu-go", Args: changetest.Args("act", "gather", "service", "isu-go", "to", "db")})
 	counted := strings.Replace(source, "func main() {", "var served int\n\nfunc count(w http.ResponseWriter, r *http.Request) { served++; fmt.Fprint(w, served) }\n\nfunc main() {", 1)
 	write("web", "/home/isucon/webapp/main.go", counted)
 	refused("keeps memory on its host at main.go:21 (served): each instance would keep other values", spreading())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 )
 
@@ -35,6 +36,18 @@ type weightsArgs struct {
 // gatherArgs are the arguments of "gather".
 type gatherArgs struct {
 	Service string `arg:"service,required" help:"the app"`
+	To      string `arg:"to" help:"the host that keeps it, one of those that it runs on; default: its own one"`
+}
+
+// keeps is the HostRef.Name of the host that keeps an app.
+func (a *gatherArgs) keeps(svc iikanji.Service) string {
+	switch a.To {
+	case "":
+		return svc.Host
+	case here:
+		return ""
+	}
+	return a.To
 }
 
 // mostWeight bounds a weight; nginx keeps larger ones, but no machine is a hundred times another.

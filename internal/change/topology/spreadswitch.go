@@ -56,11 +56,14 @@ func (s *spread) lead() (*iikanji.Change, error) {
 		says += fmt.Sprintf("; %s stay on %s", strings.Join(home, ", "), hostText(s.svc.Host))
 	}
 	f.Weaken(s.weakened()...)
-	return s.throughFront(f, says, names)
+	return s.throughFront(f, says, func(is change.Placed) change.Placed {
+		is.Instances = names
+		return is
+	})
 }
 
 // throughFront is the change of a front and of the file that says where the app runs.
-func (t *task) throughFront(f *front, says string, instances []string) (*iikanji.Change, error) {
+func (t *task) throughFront(f *front, says string, elsewhere func(is change.Placed) change.Placed) (*iikanji.Change, error) {
 	part, err := f.edited()
 	if err != nil {
 		return nil, err
@@ -68,7 +71,7 @@ func (t *task) throughFront(f *front, says string, instances []string) (*iikanji
 	if part == nil {
 		return nil, change.ErrNothing
 	}
-	placement, err := t.placedOn(instances)
+	placement, err := t.placed(elsewhere)
 	if err != nil {
 		return nil, err
 	}
@@ -116,15 +119,6 @@ func (s *spread) homePaths() (out []string) {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// placedOn is the edit of the file that says on which further hosts the app runs; none without
-// a work folder.
-func (t *task) placedOn(instances []string) ([]change.Edit, error) {
-	return t.placed(func(is change.Placed) change.Placed {
-		is.Instances = instances
-		return is
-	})
 }
 
 // answerWait bounds the comparison of one answer.

@@ -6,7 +6,9 @@ package arena
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/iikanji/iikanji"
@@ -73,6 +75,34 @@ type Arena struct {
 	// to refuse.
 	Robots            []string
 	InitializeTimeout time.Duration
+	// Pace is how machines of a size in cores are loaded so that the score responds to what the
+	// site does; nil: every size as in the contest.
+	Pace func(cores float64) Pace
+}
+
+// A Pace is the speed of a benchmarker. The zero Pace is the contest's.
+type Pace struct {
+	Clock float64 // of virtual time, as in Options
+	Set   Values
+}
+
+// PaceOf is the Pace of an arena for machines of a size in cores; 0: without a limit.
+func (a *Arena) PaceOf(cores float64) Pace {
+	if a.Pace == nil || cores <= 0 || cores >= 1 {
+		return Pace{}
+	}
+	return a.Pace(cores)
+}
+
+// Words are the Pace as flags of iikanji bench.
+func (p Pace) Words() (words []string) {
+	if p.Clock > 0 {
+		words = append(words, "--clock", strconv.FormatFloat(p.Clock, 'f', -1, 64))
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Set)) {
+		words = append(words, "--set", name+"="+p.Set[name])
+	}
+	return words
 }
 
 // Data is initial data that Generate writes, as Arena.Generate does. Version differs for

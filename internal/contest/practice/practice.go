@@ -130,7 +130,12 @@ func Up(ctx context.Context, a *arena.Arena, o Options) (_ *Park, err error) {
 // for this machine.
 const spare = 0.9
 
-// limits of the n-th machine: core 0 is left for a load generator. On one core there are none.
+// onTwo is what several machines get of two cores, both of which they run on: a third of a core
+// answers few requests of an untouched app in time. The load generator has the rest.
+const onTwo = 1.35
+
+// limits of the n-th machine: core 0 is left for a load generator, but for several machines on
+// two cores. On one core there are none.
 func limits(n int, o Options, cores int) lab.Limits {
 	if cores < 2 {
 		return lab.Limits{}
@@ -142,7 +147,11 @@ func limits(n int, o Options, cores int) lab.Limits {
 			all += s
 		}
 	}
-	return lab.Limits{CPU: spare * float64(cores-1) * float64(size) / float64(max(all, o.Of, 1)), Cores: fmt.Sprintf("1-%d", cores-1)}
+	all, first, cpu := max(all, o.Of, 1), 1, spare*float64(cores-1)
+	if cores == 2 && max(o.Hosts, o.Of) > 1 {
+		first, cpu = 0, onTwo
+	}
+	return lab.Limits{CPU: cpu * float64(size) / float64(all), Cores: fmt.Sprintf("%d-%d", first, cores-1)}
 }
 
 // start prepares a machine, boots it, and makes its database.

@@ -20,6 +20,8 @@ func TestLimits(t *testing.T) {
 		{0, 4, Options{Hosts: 1, Of: 3}, 0.9},
 		{0, 4, Options{Hosts: 1}, 2.7},
 		{0, 2, Options{Hosts: 1}, 0.9},
+		{1, 2, Options{Hosts: 3}, 0.45},
+		{0, 2, Options{Hosts: 1, Of: 3}, 0.45},
 		{2, 5, Options{Hosts: 3, Sizes: []int{1, 1, 2}}, 1.8},
 		{0, 1, Options{Hosts: 3}, 0},
 	} {

@@ -14,7 +14,7 @@ const builder = "build of the source" // process name; a space keeps it apart fr
 
 // sourceSum is a digest of a service's source folder.
 func (f folder) sourceSum(svc *arena.Service) (string, error) {
-	return process.SourceSum(f.path(webappDir, svc.Source))
+	return process.SourceSum(f.path(webappDir, svc.Source), "")
 }
 
 // build builds a service from its current source, whose hash is sum.

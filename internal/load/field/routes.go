@@ -24,8 +24,8 @@ type sourceRoutes struct {
 func (f *Field) routes(ctx context.Context) (all []accesslog.Pattern) {
 	site := f.Subject.Site()
 	for _, s := range f.Subject.Target().WithEngine(iikanji.EngineGo) {
-		if svc := site.Services[s.Name]; svc.Source != "" && svc.Host == "" {
-			all = append(all, f.routesOf(ctx, svc.Source)...)
+		if dir, err := sourceHere(ctx, site.Services[s.Name]); err == nil && dir != "" {
+			all = append(all, f.routesOf(ctx, dir)...)
 		}
 	}
 	return all

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/rewrite/gosource"
 )
 
@@ -14,21 +15,23 @@ import (
 const sourceLimit = 2 * time.Minute
 
 // source collects what the source of the Go apps shows: the places of code levers,
-// and the handlers of routes. Apps on other hosts, or without a source folder, have
-// no facts. What cannot be read is a warning of the run.
+// and the handlers of routes. That of another host is read in its mirror. Apps without a source
+// folder have no facts. What cannot be read is a warning of the run.
 func (f *Field) source(ctx context.Context, run *iikanji.Run, known []iikanji.Fact) []iikanji.Fact {
 	site := f.Subject.Site()
 	schema := gosource.SchemaOf(known)
 	var out []iikanji.Fact
 	for _, s := range f.Subject.Target().WithEngine(iikanji.EngineGo) {
 		svc := site.Services[s.Name]
-		if svc.Source == "" || svc.Host != "" {
-			continue
+		dir, err := sourceHere(ctx, svc)
+		var problems []string
+		if dir != "" {
+			var more []iikanji.Fact
+			limited, cancel := context.WithTimeout(ctx, sourceLimit)
+			more, problems, err = gosource.Facts(limited, s.Name, dir, svc.Package, schema)
+			cancel()
+			out = append(out, more...)
 		}
-		limited, cancel := context.WithTimeout(ctx, sourceLimit)
-		more, problems, err := gosource.Facts(limited, s.Name, svc.Source, svc.Package, schema)
-		cancel()
-		out = append(out, more...)
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
@@ -37,4 +40,15 @@ func (f *Field) source(ctx context.Context, run *iikanji.Run, known []iikanji.Fa
 		}
 	}
 	return out
+}
+
+// sourceHere is the folder of this machine with the source of an app, "" for none.
+func sourceHere(ctx context.Context, svc change.Service) (string, error) {
+	switch {
+	case svc.Mirror != nil:
+		return svc.Mirror(ctx)
+	case svc.Host != "":
+		return "", nil
+	}
+	return svc.Source, nil
 }

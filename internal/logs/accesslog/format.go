@@ -23,7 +23,7 @@ type fieldSet [nFields]bool
 
 // optional are the text fields that rows do not count. They are parsed only if
 // a condition or the rows' keys need them.
-var optional = fieldSet{host: true, agent: true, user: true, address: true, referer: true}
+var optional = fieldSet{host: true, agent: true, user: true, address: true, referer: true, backend: true}
 
 // of returns f, or skipped if f is optional and not needed.
 func (s fieldSet) of(f field) field {

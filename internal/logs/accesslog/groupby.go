@@ -22,9 +22,10 @@ const (
 	ByURL // method, path and query as sent
 	ByIP
 	ByHour
+	ByBackend // the server behind a proxy: an instance of the app
 )
 
-var byWords = []string{"route", "status", "method", "host", "user-agent", "user", "minute", "url", "ip", "hour"}
+var byWords = []string{"route", "status", "method", "host", "user-agent", "user", "minute", "url", "ip", "hour", "backend"}
 
 func (b By) String() string { return byWords[b] }
 
@@ -51,6 +52,8 @@ func (b By) needs() field {
 		return user
 	case ByIP:
 		return address
+	case ByBackend:
+		return backend
 	case ByMinute, ByHour:
 		return stamp
 	}
@@ -120,6 +123,8 @@ func (k *keyer) part(b By, r *record) []byte {
 		return orNone(r.user)
 	case ByIP:
 		return orNone(withoutPort(r.addr))
+	case ByBackend:
+		return orNone(lastOf(r.backend))
 	case ByHour:
 		return k.time(&k.times[1], r.at, 3600, "2006-01-02 15:00")
 	}
@@ -145,6 +150,15 @@ func withoutPort(b []byte) []byte {
 		return b[1 : i-1]
 	case i > 0 && bytes.IndexByte(b, ':') == i:
 		return b[:i]
+	}
+	return b
+}
+
+// lastOf is the server that answered, of those that nginx has asked one after the other:
+// "10.0.0.1:80, 10.0.0.2:80 : 10.0.0.3:80".
+func lastOf(b []byte) []byte {
+	if i := bytes.LastIndexByte(b, ' '); i >= 0 {
+		return b[i+1:]
 	}
 	return b
 }

@@ -67,6 +67,7 @@ var synonyms = map[field][]synonym{
 	user: {{key: "user"}, {key: "remote_user"}, {key: "clientusername"}, {key: "user_id"}},
 	address: {{key: "remote_addr"}, {key: "remote_ip"}, {key: "client_ip"}, {key: "clientip"}, {key: "clienthost"}, {key: "request.remote_ip"},
 		{key: "request.client_ip"}, {key: "ip"}, {key: "httprequest.remoteip"}, {key: "client.address"}, {key: "remote_address"}, {key: "fwd"}},
+	backend: {{key: "upstream_addr"}, {key: "upstream_host"}, {key: "upstream_address"}, {key: "backend"}, {key: "backend_addr"}, {key: "serviceaddr"}},
 }
 
 // A keySample describes one key of the sample lines.
@@ -119,14 +120,14 @@ func chooseKeys(seen []keySample, lines int, overrides []override) map[string]so
 		}
 		chosen[sampleOf(seen, o.key).key], found[o.field] = src, true
 	}
-	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user, address, referer}
+	order := []field{uri, request, verb, query, status, size, reqSize, took, upstream, stamp, host, agent, user, address, referer, backend}
 	for _, f := range order {
 		if found[f] || f == request && found[uri] {
 			continue
 		}
 		for _, syn := range synonyms[f] {
 			k := findKey(seen, syn.key)
-			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user || f == address || f == referer) {
+			if k == nil || k.count*2 < lines && !(f == took || f == upstream || f == query || f == user || f == address || f == referer || f == backend) {
 				continue
 			}
 			if _, taken := chosen[k.key]; taken || !plausible(f, k.values) {

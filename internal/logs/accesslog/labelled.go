@@ -128,6 +128,8 @@ func (r *record) setValue(src source, v []byte, clk *clock) (ok bool) {
 		r.user = v
 	case address:
 		r.addr = v
+	case backend:
+		r.backend = v
 	case status, size, reqSize:
 		return r.setText(src.field, v)
 	case took:

@@ -173,6 +173,8 @@ func (t *textParser) set(p *piece, v []byte, rec *record) (ok bool) {
 		rec.user = v
 	case address:
 		rec.addr = v
+	case backend:
+		rec.backend = v
 	case part:
 		var ns int64
 		if ns, ok = timeValue(v, p.unit); ns > 0 || ns == 0 && rec.took < 0 {

@@ -31,6 +31,7 @@ var nginxFields = map[string]piece{
 	"http_referer":           {field: referer},
 	"remote_user":            {field: user},
 	"remote_addr":            {field: address},
+	"upstream_addr":          {field: backend},
 }
 
 // A builder makes a layout from a format string: fields and literal texts in

@@ -17,6 +17,7 @@ type record struct {
 	host, agent    []byte // only if needed, see optional
 	user, addr     []byte
 	referer        []byte
+	backend        []byte
 }
 
 const noTime = -1 << 63
@@ -49,11 +50,12 @@ const (
 	address               // address of the client
 	referer               // URL of the page with the link
 	part                  // a part of the time of the request; the parts add up
+	backend               // address of the server behind a proxy that answered
 	nFields
 )
 
 var fieldWords = [nFields]string{"skipped", "request", "method", "uri", "path", "query", "status", "size",
-	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "referer", "part"}
+	"request-size", "time", "upstream", "timestamp", "host", "user-agent", "user", "duration", "address", "referer", "part", "backend"}
 
 func (f field) String() string { return fieldWords[f] }
 

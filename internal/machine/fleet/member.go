@@ -47,7 +47,7 @@ func newMember(f *target.File, h *target.Host, o Options, p *programs, d *sshdia
 		knownHosts: cmp.Or(h.KnownHosts, filepath.Join(filepath.Dir(f.Path), knownHosts))}
 	m.is.ID = o.Known[h.Name]
 	if o.Write && h.MayChange() {
-		m.folders = slices.Concat(f.FoldersOn(h.Name), f.LogFoldersOn(h.Name), o.Folders[h.Name])
+		m.folders = slices.Concat(f.FoldersOn(h.Name), f.LogFoldersOn(h.Name), f.ProgramsOn(h.Name), o.Folders[h.Name])
 	}
 	return m
 }

@@ -41,6 +41,23 @@ func (p Programs) Kept(name, source string) []string {
 	return paths
 }
 
+// SourceOf is the source of which a program with a digest is kept, or source itself if that is
+// not known: of several sources that gave the same program, source comes first.
+func (p Programs) SourceOf(name, digest, source string) string {
+	of := source
+	for _, path := range p.Kept(name, "*") {
+		words := strings.Split(filepath.Base(path), "@")
+		switch {
+		case len(words) != 3 || words[2] != digest:
+		case words[1] == source:
+			return source
+		case of == source:
+			of = words[1]
+		}
+	}
+	return of
+}
+
 // Take copies the kept program of a source. ok is false if there is none that is whole.
 func (p Programs) Take(name, source, to string) (ok bool) {
 	for _, path := range p.Kept(name, source) {
@@ -100,11 +117,35 @@ func CopyFile(from, to string) (digest string, err error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// SourceSum is a digest of the names and contents of a folder's files, without those whose
-// names begin with a dot (.git, editors' swap files), and without node_modules.
-func SourceSum(dir string) (string, error) {
+// SourceSum is a digest of the names and contents of a folder's files; see WalkSource.
+func SourceSum(dir, program string) (string, error) {
 	h := sha256.New()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	err := WalkSource(dir, program, func(name string, _ fs.FileInfo) error {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		own := sha256.New()
+		if _, err := io.Copy(own, f); err != nil {
+			return err
+		}
+		fmt.Fprintf(h, "/%s\x00%x\n", name, own.Sum(nil))
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading the source in %s: %w", dir, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// WalkSource calls do for each regular file of a folder of source, by its name relative to
+// the folder, in the order of the names. Files and folders whose names begin with a dot (.git,
+// editors' swap files) and node_modules are left out, and so is the program that is built from
+// the source, which may lie in the folder; "" for none.
+func WalkSource(dir, program string, do func(name string, info fs.FileInfo) error) error {
+	built, _ := os.Stat(program) // nil for none
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -117,20 +158,17 @@ func SourceSum(dir string) (string, error) {
 		if !d.Type().IsRegular() {
 			return nil
 		}
-		f, err := os.Open(path)
+		info, err := d.Info()
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		own := sha256.New()
-		if _, err := io.Copy(own, f); err != nil {
+		if os.SameFile(info, built) {
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
 			return err
 		}
-		fmt.Fprintf(h, "%s\x00%x\n", path[len(dir):], own.Sum(nil))
-		return nil
+		return do(name, info)
 	})
-	if err != nil {
-		return "", fmt.Errorf("reading the source in %s: %w", dir, err)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }

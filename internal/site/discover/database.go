@@ -175,6 +175,7 @@ func (s *search) schema(ctx context.Context, db *sql.DB, svc *service, known str
 			names = append(names, name)
 		}
 	}
+	known = cmp.Or(known, svc.Database.Schema) // as an app of another machine names it
 	svc.Database.Schema = known
 	if known == "" && len(names) > 0 {
 		svc.Database.Schema = names[0]

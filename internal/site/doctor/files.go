@@ -306,7 +306,7 @@ func (d *round) sources(ctx context.Context) {
 			continue
 		}
 		svc := d.s.Site().Services[s.Name]
-		if s.Host != "" && svc.Running != nil {
+		if s.Host != "" && svc.Running != nil && !svc.Builds {
 			d.ok(s.Name, "build", "the source is on %s: a person builds it there", s.Host)
 			continue
 		}
@@ -322,7 +322,14 @@ func (d *round) sources(ctx context.Context) {
 			d.bad(Failed, s.Name, "build", "install Go, or add its bin folder to PATH", "the go command is not in PATH")
 			continue
 		}
-		if err := svc.Running.Build(ctx, s.App.Source); err != nil {
+		dir, err := s.App.Source, error(nil)
+		if svc.Mirror != nil {
+			dir, err = svc.Mirror(ctx)
+		}
+		if err == nil {
+			err = svc.Running.Build(ctx, dir)
+		}
+		if err != nil {
 			d.bad(Failed, s.Name, "build", "correct app.source and app.package, or give app.build", "%v", err)
 			continue
 		}

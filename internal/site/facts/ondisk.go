@@ -18,14 +18,21 @@ import (
 // working directory.
 var besideApp = []string{".", "public", "static", "../public"}
 
+// An AppProcess is a process of an app on its machine.
+type AppProcess struct {
+	Host host.Host
+	PID  int
+}
+
 // FileFolders are the folders in which a URL's path may name a file of a target:
 // each root in the web server's configuration, the working directories of the
 // processes of its apps, and the usual folders beside those. Some of them may not
-// exist.
-func FileFolders(h host.Host, apps []int, conf *nginx.Config) []string {
+// exist. The web server's machine may have the files of an app of another one at the same
+// paths, as machines of one image do.
+func FileFolders(apps []AppProcess, conf *nginx.Config) []string {
 	out := roots(conf)
-	for _, pid := range apps {
-		cwd, err := h.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
+	for _, app := range apps {
+		cwd, err := app.Host.Readlink(fmt.Sprintf("/proc/%d/cwd", app.PID))
 		if err != nil { // the process has ended, or belongs to another user
 			continue
 		}

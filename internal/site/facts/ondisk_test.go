@@ -61,7 +61,7 @@ func TestAnswersOnDisk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	folders := FileFolders(host.Local{}, []int{os.Getpid(), 1 << 30}, conf)
+	folders := FileFolders([]AppProcess{{host.Local{}, os.Getpid()}, {host.Local{}, 1 << 30}}, conf)
 	if !slices.Contains(folders, "/srv/www") || !slices.Contains(folders, filepath.Join(dir, "public")) || !slices.Contains(folders, dir) {
 		t.Errorf("folders %q", folders)
 	}

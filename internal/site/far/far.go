@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/hostproc"
 	"github.com/iikanji/iikanji/internal/machine/hoststat"
+	"github.com/iikanji/iikanji/internal/machine/mirror"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/machine/yardstick"
 	"github.com/iikanji/iikanji/internal/site/discover"
@@ -18,5 +19,5 @@ import (
 
 // Tasks are all of them. now is the machine's clock.
 func Tasks(now func() time.Time) []host.Served {
-	return slices.Concat(hostproc.Tasks(), hoststat.Tasks(), process.Tasks(), observe.Tasks(), discover.Tasks(), yardstick.Tasks(), []host.Served{clock.Task(now)})
+	return slices.Concat(hostproc.Tasks(), hoststat.Tasks(), process.Tasks(), mirror.Tasks(), observe.Tasks(), discover.Tasks(), yardstick.Tasks(), []host.Served{clock.Task(now)})
 }

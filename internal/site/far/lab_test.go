@@ -66,7 +66,8 @@ type mall struct {
 	file     *target.File
 }
 
-func openMall(t *testing.T) *mall {
+// openMall boots the machines. prepare puts the app onto its machine, by the unit shop.service.
+func openMall(t *testing.T, prepare func(app *lab.Machine, unit string) error, source string) *mall {
 	t.Helper()
 	tier.Needs(t, "a machine in namespaces", lab.Missing())
 	self, err := os.Executable()
@@ -98,7 +99,7 @@ func openMall(t *testing.T) *mall {
 	}
 	web, app, db := m.machines["web"], m.machines["app"], m.machines["db"]
 	err = errors.Join(web.Database(), web.Write("/etc/nginx/nginx.conf", fmt.Sprintf(shopFront, app.Address()), 0o644),
-		app.Install(self, "shop"), app.Write("/etc/systemd/system/shop.service", fmt.Sprintf(shopUnit, db.Address()), 0o644),
+		prepare(app, fmt.Sprintf(shopUnit, db.Address())),
 		os.Symlink("../shop.service", app.Path("/etc/systemd/system/multi-user.target.wants/shop.service")),
 		db.Database(), db.Write("/etc/mysql/mariadb.conf.d/60-shop.cnf", "[mysqld]\nbind-address = 0.0.0.0\n", 0o644))
 	for _, one := range m.machines {
@@ -110,12 +111,21 @@ func openMall(t *testing.T) *mall {
 	if r, err := db.Run(t.Context(), "mariadb", "-e", shopRows); err != nil || r.Status != 0 {
 		t.Fatalf("%v: %s", err, r.Output)
 	}
-	m.describe(t, self)
+	m.describe(t, self, source)
 	return m
 }
 
-// describe writes the file of the site.
-func (m *mall) describe(t *testing.T, self string) {
+// shopProgram puts this program onto the app's machine.
+func shopProgram(app *lab.Machine, unit string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return errors.Join(app.Install(self, "shop"), app.Write("/etc/systemd/system/shop.service", unit, 0o644))
+}
+
+// describe writes the file of the site; source has further lines of the app.
+func (m *mall) describe(t *testing.T, self, source string) {
 	t.Helper()
 	via := func(name string, env ...string) string {
 		words := m.machines[name].Command(context.Background(), append([]string{"env"}, env...)...).Args
@@ -154,6 +164,7 @@ engine = "go"
 host = "app"
 unit = "shop.service"
 listen = "0.0.0.0:8080"
+%[6]s
 [[service]]
 name = "mariadb"
 role = "database"
@@ -173,8 +184,8 @@ length = "6s"
 score = "json:score"
 pass = "json:pass"
 [policy]
-folders = ["web:/etc/nginx", "db:/etc/mysql"]
-`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self)
+folders = ["web:/etc/nginx", "db:/etc/mysql", "app:/home/stall/src"]
+`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self, source)
 	var err error
 	if m.file, err = target.Parse(filepath.Join(t.TempDir(), target.Name), []byte(text)); err != nil {
 		t.Fatal(err)
@@ -222,7 +233,7 @@ func (m *mall) farEnds(t *testing.T) map[string]time.Duration {
 // that of its control group, and a clock that is ahead is found.
 func TestMall(t *testing.T) {
 	tier.Slow(t)
-	m := openMall(t)
+	m := openMall(t, shopProgram, "")
 	f, err := fleet.Open(t.Context(), m.file, fleet.Options{Write: true, Progress: func(line string) { t.Log(line) }})
 	if err != nil {
 		t.Fatal(err)

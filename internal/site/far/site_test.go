@@ -64,8 +64,8 @@ old=$(cat ../run/$1.pid); kill $old; while kill -0 $old 2>/dev/null; do sleep 0.
 	return f
 }
 
-// TestSiteElsewhere: a site on another machine is checked, restarted and diagnosed through
-// its far end: its processes, files, logs, database and clock.
+// TestSiteElsewhere: a site on another machine is checked, restarted, diagnosed and rewritten
+// through its far end: its processes, files, logs, database, clock and source.
 func TestSiteElsewhere(t *testing.T) {
 	tier.Slow(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -100,6 +100,7 @@ func TestSiteElsewhere(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+	t.Run("rewrite", func(t *testing.T) { rewritten(t, site, f, hosts) })
 }
 
 // checked fails for a check that failed; that services without a unit have no way to be

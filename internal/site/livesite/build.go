@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/mirror"
 	"github.com/iikanji/iikanji/internal/machine/process"
 )
 
@@ -23,7 +25,7 @@ import (
 type builds struct {
 	kept process.Programs
 	mu   sync.Mutex
-	now  map[string]string // digest of the source that the program is of, by program
+	now  map[string]string // digest of the source that the program is of, by placedProgram
 	ran  map[string]string // digest of the source at a service's last start, by service
 }
 
@@ -32,25 +34,40 @@ func newBuilds(dir string) *builds {
 		now: map[string]string{}, ran: map[string]string{}}
 }
 
+// placedProgram is the program of a service with its machine.
+func placedProgram(r *running) string {
+	if r.Host == "" {
+		return r.Program
+	}
+	return r.Host + ":" + r.Program
+}
+
 // keptName is the name of a program's kept copies.
 func keptName(program string) string {
 	sum := sha256.Sum256([]byte(program))
 	return hex.EncodeToString(sum[:])[:24]
 }
 
+// state is what the source and the program of a service are now, where they lie.
+func (r *running) state(ctx context.Context) (mirror.State, error) {
+	return mirror.StateOn(ctx, r.host, mirror.Source{Dir: r.App.Source, Program: r.Program})
+}
+
 // start takes down the source at the begin: the program that runs is taken to be
-// built from it, unless an earlier run of iikanji kept another one for it.
-func (b *builds) start(r *running) error {
-	sum, err := process.SourceSum(r.App.Source)
+// built from it, unless a copy of the program is kept as that of another source. The source
+// may have an edit of a process that was killed before it built it.
+func (b *builds) start(ctx context.Context, r *running) error {
+	is, err := r.state(ctx)
 	if err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.now[r.Program]; !known {
-		b.now[r.Program] = sum
+	program := placedProgram(r)
+	if _, known := b.now[program]; !known {
+		b.now[program] = b.kept.SourceOf(keptName(program), is.Program, is.Source)
 	}
-	b.ran[r.Name] = sum
+	b.ran[r.Name] = is.Source
 	return nil
 }
 
@@ -61,22 +78,27 @@ func (s *Subject) restartTwins(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
-	sum, err := process.SourceSum(r.App.Source)
+	is, err := r.state(ctx)
 	if err != nil {
 		return err
 	}
-	s.builds.started(r.Name, sum)
+	s.builds.started(r.Name, is.Source)
 	for _, name := range s.names {
 		o := s.running()[name]
-		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || o.Program != r.Program || !s.buildable(o) || s.builds.runs(name, sum) {
+		if !s.sharesSource(o, r) || o.Program != r.Program || s.builds.runs(name, is.Source) {
 			continue
 		}
 		if err := s.Restart(ctx, name); err != nil {
 			return err
 		}
-		s.builds.started(name, sum)
+		s.builds.started(name, is.Source)
 	}
 	return nil
+}
+
+// sharesSource reports whether another service is built from the source of r.
+func (s *Subject) sharesSource(o, r *running) bool {
+	return o != r && o.Role == iikanji.RoleApp && o.App.Source == r.App.Source && o.Host == r.Host && s.buildable(o)
 }
 
 // started notes the source at a service's start.
@@ -93,11 +115,14 @@ func (b *builds) runs(service, source string) bool {
 	return b.ran[service] == source
 }
 
-// buildable reports whether the program of an app can be made from its source. On another
-// machine a person, or iikanji deploy, builds it.
+// buildable reports whether the program of an app can be made from its source, and put in
+// its place. On another machine, systemd or a command starts it again.
 func (s *Subject) buildable(r *running) bool {
 	service := r.Service
-	return !r.far() && service.App.Source != "" && service.Program != "" && (service.App.Build != "" || service.Engine == iikanji.EngineGo)
+	if service.App.Source == "" || service.Program == "" || service.App.Build == "" && service.Engine != iikanji.EngineGo {
+		return false
+	}
+	return !r.far() || r.mayEnd() == nil
 }
 
 // build makes the program anew if the source has changed since.
@@ -105,31 +130,75 @@ func (s *Subject) build(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
+	is, err := r.state(ctx)
+	if err != nil {
+		return err
+	}
 	b := s.builds
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	sum, err := process.SourceSum(r.App.Source)
-	if err != nil || sum == b.now[r.Program] {
+	program := placedProgram(r)
+	if is.Source == b.now[program] {
+		return nil
+	}
+	if err := s.keep(r, b.now[program], is.Program); err != nil {
 		return err
 	}
-	name := keptName(r.Program)
-	if len(b.kept.Kept(name, b.now[r.Program])) == 0 {
-		if err := b.kept.Keep(name, b.now[r.Program], r.Program); err != nil {
-			return err
-		}
-	}
-	if tmp := unfinished(r.Program); b.kept.Take(name, sum, tmp) {
-		if err = process.Install(tmp, r.Program); err == nil {
-			b.now[r.Program] = sum
+	if tmp := s.unfinished(r); b.kept.Take(keptName(program), is.Source, tmp) {
+		if err = s.install(r, tmp); err == nil {
+			b.now[program] = is.Source
 		}
 		return err
 	}
 	s.options.Progress("building " + r.Name)
-	if err := s.buildOf(r).Make(ctx); err != nil {
+	if err := s.makeProgram(ctx, r); err != nil {
 		return err
 	}
-	b.now[r.Program] = sum
-	return nil
+	b.now[program] = is.Source
+	made, err := r.state(ctx)
+	if err != nil {
+		return err
+	}
+	return s.keep(r, is.Source, made.Program) // a process that is killed in the undo leaves it beside the former source
+}
+
+// keep keeps a copy of the program, which has a digest, as that of a source, unless it is kept.
+// The caller holds the lock.
+func (s *Subject) keep(r *running, source, digest string) error {
+	kept, name := s.builds.kept, keptName(placedProgram(r))
+	if _, err := os.Lstat(kept.Path(name, source, digest)); err == nil {
+		return nil
+	}
+	if !r.far() {
+		return kept.Keep(name, source, r.Program)
+	}
+	body, err := r.host.Read(r.Program)
+	if err != nil {
+		return fmt.Errorf("keeping a copy of %s: %w", r.Program, err)
+	}
+	tmp := s.unfinished(r)
+	if err = os.MkdirAll(filepath.Dir(tmp), 0o700); err == nil {
+		err = os.WriteFile(tmp, body, 0o700)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping a copy of %s: %w", r.Program, err)
+	}
+	return errors.Join(kept.Keep(name, source, tmp), os.Remove(tmp))
+}
+
+// install puts a program that was made on this machine in the place of the service's.
+func (s *Subject) install(r *running, made string) error {
+	if !r.far() {
+		return process.Install(made, r.Program)
+	}
+	body, err := os.ReadFile(made)
+	if err == nil {
+		err = r.host.Write(r.Program, body, 0o755)
+	}
+	if err != nil {
+		return fmt.Errorf("replacing %s on %s: %w", r.Program, r.Host, err)
+	}
+	return os.Remove(made)
 }
 
 // refreshKept brings back the programs of other services that have the same source, if a
@@ -140,13 +209,16 @@ func (s *Subject) refreshKept(ctx context.Context, r *running) error {
 	if r.Role != iikanji.RoleApp || !s.buildable(r) {
 		return nil
 	}
-	sum, err := process.SourceSum(r.App.Source)
-	if err != nil {
-		return err
-	}
 	for _, name := range s.names {
 		o := s.running()[name]
-		if o == r || o.Role != iikanji.RoleApp || o.App.Source != r.App.Source || !s.buildable(o) || !s.builds.keeps(o.Program, sum) {
+		if !s.sharesSource(o, r) {
+			continue
+		}
+		is, err := o.state(ctx)
+		if err != nil {
+			return err
+		}
+		if !s.builds.keeps(placedProgram(o), is.Source) {
 			continue
 		}
 		if err := s.build(ctx, o); err != nil {
@@ -166,18 +238,56 @@ func (b *builds) keeps(program, source string) bool {
 	return b.now[program] != source && len(b.kept.Kept(keptName(program), source)) > 0
 }
 
-// unfinished is where a program is made that then takes the place of another one.
-func unfinished(program string) string {
-	return filepath.Join(filepath.Dir(program), "."+filepath.Base(program)+".iikanji")
+// unfinished is where a program is made that then takes the place of another one. That of
+// another machine is made in the work folder.
+func (s *Subject) unfinished(r *running) string {
+	if r.far() {
+		return filepath.Join(s.builds.kept.Dir, ".made-"+keptName(placedProgram(r)))
+	}
+	return filepath.Join(filepath.Dir(r.Program), "."+filepath.Base(r.Program)+".iikanji")
 }
 
 // compile compiles a copy of the source, to prove that it does. It links no program: what
-// only the linker sees fails the real build, which leaves the program as it is.
+// only the linker sees fails the real build, which leaves the program as it is. A change of the
+// source is planned so: the program of the present source is kept before any edit.
 func (s *Subject) compile(ctx context.Context, r *running, dir string) error {
+	if err := s.keepPresent(ctx, r); err != nil {
+		return err
+	}
 	if r.Engine != iikanji.EngineGo {
 		return nil // an interpreter reads the source at the start, and the health shows its errors
 	}
+	if r.far() {
+		return s.compileFar(ctx, r, dir)
+	}
 	return s.goBuild(r, dir).Try(ctx)
+}
+
+// keepPresent keeps a copy of the program as that of its source.
+func (s *Subject) keepPresent(ctx context.Context, r *running) error {
+	if s.builds == nil || !s.buildable(r) {
+		return nil
+	}
+	is, err := r.state(ctx)
+	if err != nil {
+		return err
+	}
+	b := s.builds
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	source, known := b.now[placedProgram(r)]
+	if !known {
+		return nil
+	}
+	return s.keep(r, source, is.Program)
+}
+
+// makeProgram builds the program and puts it in its place.
+func (s *Subject) makeProgram(ctx context.Context, r *running) error {
+	if r.far() {
+		return s.makeFar(ctx, r)
+	}
+	return s.buildOf(r).Make(ctx)
 }
 
 // buildOf is the build of an app's program.
@@ -192,7 +302,7 @@ func (s *Subject) buildOf(r *running) process.Build {
 
 // goBuild builds the app's package with the go command in a folder of source.
 func (s *Subject) goBuild(r *running, dir string) process.Build {
-	out := unfinished(r.Program)
+	out := s.unfinished(r)
 	return process.Build{Words: []string{"go", "build", "-buildvcs=false", "-o", out, cmp.Or(r.App.Package, ".")},
 		Out: out, Program: r.Program, Run: func(ctx context.Context, words []string) error {
 			if err := s.goCommand(ctx, r, dir, out, words); err != nil {

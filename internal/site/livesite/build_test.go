@@ -41,7 +41,7 @@ func TestSharedSource(t *testing.T) {
 		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: name, Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: source, Build: "cat one.txt two.txt > " + program}, Commands: target.Commands{Restart: "true"}}}
 		s.names, s.running()[name] = append(s.names, name), r
-		if err := s.builds.start(r); err != nil {
+		if err := s.builds.start(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +139,7 @@ func TestTwins(t *testing.T) {
 		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: c[0], Role: iikanji.RoleApp, Program: filepath.Join(dir, c[1]), Restart: target.ByCommand, Health: "none",
 			App: target.App{Source: filepath.Dir(file), Build: "true"}, Commands: target.Commands{Restart: "cat " + file + " >> " + restarts + "; echo ' " + c[0] + "' >> " + restarts}}}
 		s.names, s.running()[c[0]] = append(s.names, c[0]), r
-		if err := s.builds.start(r); err != nil {
+		if err := s.builds.start(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -153,4 +153,67 @@ func TestTwins(t *testing.T) {
 	if want := "before one\nedited one\nedited two\nedited one\nbefore one\nbefore two\n"; err != nil || string(got) != want {
 		t.Errorf("restarts %q, %v; want %q", got, err, want)
 	}
+}
+
+// TestProgramInSource: where the program lies in the folder of its source, a build is no edit, and
+// the undo restores the program that was there, built by whom and how ever. So it is for a later
+// process: after a kill between an edit and its build, and after one within an undo.
+func TestProgramInSource(t *testing.T) {
+	source, work := t.TempDir(), t.TempDir()
+	program := filepath.Join(source, "app")
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(source, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	self, err := process.ReadProcess(host.Local{}, os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() (*Subject, *running) {
+		t.Helper()
+		s := placedAs(&Subject{options: Options{File: &target.File{Path: filepath.Join(source, target.Name)}, Dir: work, Progress: func(string) {}}, hosts: map[string]host.Host{"": host.Local{}}})
+		s.builds = newBuilds(work)
+		r := &running{host: host.Local{}, proc: self, Service: &target.Service{Name: "app", Role: iikanji.RoleApp, Program: program, Restart: target.ByCommand, Health: "none",
+			App: target.App{Source: source, Build: "cp a.txt app"}, Commands: target.Commands{Restart: "true"}}}
+		s.names, s.running()["app"] = []string{"app"}, r
+		if err := s.builds.start(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+		return s, r
+	}
+	refresh := func(s *Subject, want string) {
+		t.Helper()
+		if err := s.Refresh(t.Context(), "app"); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(program); err != nil || string(got) != want {
+			t.Errorf("the program is %q, %v, want %q", got, err, want)
+		}
+	}
+	const found = "built elsewhere"
+	write("a.txt", "before")
+	write("app", found)
+	s, r := open()
+	if err := s.compile(t.Context(), r, t.TempDir()); err != nil { // a plan
+		t.Fatal(err)
+	}
+	refresh(s, found)
+	write("a.txt", "edited")
+	refresh(s, "edited")
+	refresh(s, "edited")
+	write("a.txt", "before")
+	refresh(s, found)
+
+	write("a.txt", "edited again") // and killed
+	s, _ = open()
+	write("a.txt", "before")
+	refresh(s, found)
+
+	write("a.txt", "edited at last")
+	refresh(s, "edited at last")
+	write("a.txt", "before") // and killed
+	s, _ = open()
+	refresh(s, found)
 }

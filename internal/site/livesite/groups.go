@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -16,12 +17,13 @@ type elsewhere struct {
 
 	mu     sync.Mutex
 	proc   *process.Process // nil: it does not run, or is not found
-	looked time.Time
+	looked time.Time        // when it was last seen, or looked for
 }
 
-// lookAgain is how long a service elsewhere that does not run is not looked for: it costs a
-// reading of all processes of its machine.
-const lookAgain = 10 * time.Second
+// lookAgain is how long a service elsewhere is taken to be as it was: a question to its machine
+// each second, for each service, costs the machine more than its samples, and one that does not
+// run costs a reading of all processes.
+const lookAgain = 20 * time.Second
 
 // findElsewhere lists the instances and spares of the site's services.
 func (s *Subject) findElsewhere() {
@@ -42,11 +44,15 @@ func (s *Subject) pid(e *elsewhere) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	h := s.hosts[e.Host]
-	if e.proc != nil && e.proc.Alive(h) {
-		return e.proc.PID
-	}
-	if !e.looked.IsZero() && time.Since(e.looked) < lookAgain {
+	lately := !e.looked.IsZero() && time.Since(e.looked) < lookAgain
+	switch {
+	case e.proc == nil && lately:
 		return 0
+	case e.proc != nil && (lately && host.WorkerOf(h) != nil || e.proc.Alive(h)):
+		if !lately {
+			e.looked = time.Now()
+		}
+		return e.proc.PID
 	}
 	e.proc, e.looked = nil, time.Now()
 	m, err := process.ReadMachine(h)
@@ -60,12 +66,16 @@ func (s *Subject) pid(e *elsewhere) int {
 	return e.proc.PID
 }
 
+// awaits reports whether the end of a service's process is waited for on another machine, so
+// that nobody needs to ask whether it runs.
+func (s *Subject) awaits(r *running) bool { return s.died != nil && r.far() }
+
 // GroupsOn are the root processes of all services on one machine, also of instances and of
 // spares, by the service's name.
 func (s *Subject) GroupsOn(name string) map[string][]int {
 	groups := map[string][]int{}
 	for _, r := range s.running() {
-		if p := r.process(); r.Host == name && p != nil && p.Alive(r.host) {
+		if p := r.process(); r.Host == name && p != nil && (s.awaits(r) || p.Alive(r.host)) {
 			groups[r.Name] = []int{p.PID}
 		}
 	}

@@ -48,6 +48,7 @@ type Subject struct {
 	deaths    *field.Deaths
 	backing   backing
 	builds    *builds
+	mirrors   sync.Mutex // locked while a mirror of a source is renewed
 
 	ctx     context.Context // until Close
 	cancel  context.CancelFunc

@@ -58,17 +58,33 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 		svc.Checks, svc.Reloads = true, true
 	case r.Role == iikanji.RoleApp:
 		svc.EnvFile, svc.ArgsFile, svc.Env = s.envFile(r), s.argsFile(r), r.env()
-		if svc.Builds = s.buildable(r); svc.Builds {
-			svc.Source, svc.Package = r.App.Source, r.App.Package
-			if err := s.builds.start(r); err != nil {
-				return svc, err
-			}
-		} else {
-			svc.SourceThere = r.App.Source
+		if err := s.wireSource(ctx, r, &svc); err != nil {
+			return svc, err
 		}
 	}
 	svc.Running = is
 	return svc, nil
+}
+
+// wireSource gives an app its source, if its program can be built from it. On another machine
+// a source that cannot be read is told, and the site works without it.
+func (s *Subject) wireSource(ctx context.Context, r *running, svc *change.Service) error {
+	svc.SourceThere = r.App.Source
+	if !s.buildable(r) {
+		return nil
+	}
+	if err := s.builds.start(ctx, r); err != nil {
+		if r.far() {
+			s.options.Progress(fmt.Sprintf("the source of %s on %s is not edited: %v", r.Name, r.Host, err))
+			return nil
+		}
+		return err
+	}
+	svc.Builds, svc.Source, svc.Package, svc.SourceThere = true, r.App.Source, r.App.Package, ""
+	if r.far() {
+		svc.Mirror = func(ctx context.Context) (string, error) { return s.mirror(ctx, r) }
+	}
+	return nil
 }
 
 // roots are the folders in which changes may write files: that of environments, that of the

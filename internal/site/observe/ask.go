@@ -143,19 +143,17 @@ func (o *Observer) questions(ob *Observation) []question {
 			if len(o.clients.Users) == 0 {
 				o.clients.Candidates = o.candidates()
 			}
-			return askAnswers(ctx, w.host, o.w.Target.Bench.URL, w.service, facts.FileFolders(w.host, o.appsOn(w.host), w.conf), ob.Seen, o.clients)
+			return askAnswers(ctx, w.host, o.w.Target.Bench.URL, w.service, facts.FileFolders(o.appProcesses(), w.conf), ob.Seen, o.clients)
 		}})
 	}
 	return out
 }
 
-// appsOn are the current processes of the apps on a host: the apps may have been
-// restarted since the target was described.
-func (o *Observer) appsOn(h host.Host) []int {
-	var out []int
+// appProcesses are those of the apps of all machines.
+func (o *Observer) appProcesses() (out []facts.AppProcess) {
 	for _, s := range o.w.Target.WithRole(iikanji.RoleApp) {
-		if o.w.host(s.Host).Name() == h.Name() {
-			out = append(out, o.processIDs(s)...)
+		for _, pid := range o.processIDs(s) {
+			out = append(out, facts.AppProcess{Host: o.w.host(s.Host), PID: pid})
 		}
 	}
 	return out

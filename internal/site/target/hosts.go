@@ -134,6 +134,25 @@ func (f *File) FoldersOn(name string) []string {
 	return out
 }
 
+// ProgramsOn are the programs of apps of a machine that are made from a source which may be
+// edited: a change of the source builds them.
+func (f *File) ProgramsOn(name string) (out []string) {
+	for i := range f.Services {
+		s := &f.Services[i]
+		if s.Host != name || s.Role != iikanji.RoleApp || s.App.Source == "" || s.Program == "" {
+			continue
+		}
+		inside := func(folder string) bool {
+			rel, err := filepath.Rel(folder, s.App.Source)
+			return err == nil && filepath.IsLocal(rel)
+		}
+		if slices.ContainsFunc(f.FoldersOn(name), inside) {
+			out = append(out, s.Program)
+		}
+	}
+	return out
+}
+
 // LogFoldersOn are the folders of a machine in which its services write logs: an observation
 // writes logs of its own beside them, and removes them.
 func (f *File) LogFoldersOn(name string) []string {
