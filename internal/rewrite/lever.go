@@ -25,6 +25,8 @@ const (
 	NoPromise Promise = ""
 	// Freshness: a value is read once and used for longer.
 	Freshness Promise = "freshness"
+	// Durability: what was committed may be lost in a power cut.
+	Durability Promise = "durability"
 	// Isolation: statements see another state of the database, or lock fewer rows.
 	Isolation Promise = "isolation"
 	// RowOrder: the order of a query without ORDER BY.
@@ -69,6 +71,8 @@ type Lever struct {
 	// Ahead: its statements are sent once for each element of a loop, so that the query
 	// cache can read their rows ahead, in whatever form the loop is written.
 	Ahead bool
+	// Again: a fix may make another one of the same function possible, so that it is looked for again.
+	Again bool
 	// Holds: its places hold connections and locks while they use no CPU, so that a change
 	// relieves no other limit.
 	Holds bool
