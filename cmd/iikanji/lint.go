@@ -25,7 +25,7 @@ type lintCmd struct {
 	Fix   bool     `help:"Apply the proven fixes." xor:"do"`
 	Diff  bool     `help:"Show what --fix would change; change nothing." xor:"do"`
 	JSON  bool     `help:"Print one JSON document: all places with their fixes." xor:"do"`
-	Allow []string `help:"Also fixes that weaken these promises: row-order, isolation, freshness, behaviour, tested-only." placeholder:"PROMISE,…"`
+	Allow []string `help:"Also fixes that weaken these promises: row-order, isolation, durability, freshness, behaviour, tested-only." placeholder:"PROMISE,…"`
 	Only  []string `help:"Only these codes." placeholder:"APP201,…"`
 	SQL   []string `name:"sql" help:"SQL files with the schema. Without any: *.sql of the module and of the folders sql beside it." placeholder:"FILE,…"`
 }

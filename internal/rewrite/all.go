@@ -4,7 +4,7 @@ import "slices"
 
 // levers are all levers in the order of their codes.
 var levers = []*Lever{&firstRowOnly, &loopStopsEarly, &unreadColumns, &rowByRowInsert, &nPlusOne, &madeAnew, &queryCache, &slowEncoder,
-	&programPerRequest, &readOnlyTransaction, &workUnderLock, &droppedConnections, &overread, &throttlingConstant, &testPerRow, &waitInTransaction, &wholeFileInMemory}
+	&programPerRequest, &readOnlyTransaction, &workUnderLock, &droppedConnections, &overread, &throttlingConstant, &testPerRow, &waitInTransaction, &idByID, &derivedForAll, &syncedFile, &wholeFileInMemory}
 
 // All returns the levers in the order of their codes.
 func All() []*Lever { return slices.Clone(levers) }

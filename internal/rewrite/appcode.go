@@ -21,6 +21,7 @@ type appCode struct {
 	decls map[*types.Func]*part // the package that declares a function
 	// methods are the methods of the program that a call through an interface may reach.
 	methods map[*types.Func][]*types.Func
+	facts   Facts
 }
 
 // A part is one of the packages.

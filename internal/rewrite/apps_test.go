@@ -153,7 +153,7 @@ func rewriteApp(ctx context.Context, t *testing.T, dir string) (fired []string, 
 				continue
 			}
 			key := h.Func + " " + h.Code
-			if round > 0 && slices.Contains(fired, key) {
+			if round > 0 && slices.Contains(fired, key) && !Lookup(h.Code).Again {
 				continue // a knob is one again with its new value
 			}
 			if _, err := goapp.Apply(res.Files, append(slices.Clone(chosen), h.Variants[0])); errors.Is(err, goapp.ErrOverlap) {
@@ -163,6 +163,7 @@ func rewriteApp(ctx context.Context, t *testing.T, dir string) (fired []string, 
 				t.Fatal(err)
 			}
 			chosen, fired = append(chosen, h.Variants[0]), append(fired, key)
+			waiting = waiting || Lookup(h.Code).Again
 		}
 		after, err := goapp.Apply(res.Files, chosen)
 		if err != nil {

@@ -42,6 +42,7 @@ func TestArenaFiles(t *testing.T) {
 		"APP203 admin.go (*app).tenantYen", "APP203 billing.go (*app).organizerBilling", "APP203 organizer.go (*app).organizerPlayers",
 		"APP203 organizer.go answerCompetitions", "APP203 player.go (*app).playerDetail", "APP203 player.go readRanks",
 		"APP204 score.go replaceScores", "APP205 player.go (*app).playerDetail", "APP205 player.go readRanks", "APP205 score.go (*app).readScores",
+		"APP217 admin.go (*app).dispenseID", "APP229 tenantdb.go (*app).connectTenant",
 	}
 	if !slices.Equal(fixed, want) {
 		t.Errorf("fixed\n%s\nwant\n%s", strings.Join(fixed, "\n"), strings.Join(want, "\n"))

@@ -83,6 +83,28 @@ func (f openForm) wrap(u *cacheUse, rw *rewrite, at poolOpen) bool {
 	return false
 }
 
+// A foreignPool is a pool to an engine whose statements the cache does not know.
+type foreignPool struct {
+	call *ast.CallExpr
+	why  string
+}
+
+// otherDialect is why a pool of a driver gets no cache.
+func otherDialect(driver string) string {
+	return fmt.Sprintf("the query cache knows the statements of MySQL, MariaDB and SQLite, and not those of the driver %s", driver)
+}
+
+// opensPgx reports whether a function opens connections of pgx, which database/sql does not see.
+func opensPgx(fn *types.Func) bool {
+	for _, version := range []string{"v4", "v5"} {
+		if isFunc(fn, "github.com/jackc/pgx/"+version+"/pgxpool", "New", "NewWithConfig", "Connect", "ConnectConfig") ||
+			isFunc(fn, "github.com/jackc/pgx/"+version, "Connect", "ConnectConfig") {
+			return true
+		}
+	}
+	return false
+}
+
 // open notes a call that opens a pool.
 func (u *cacheUse) open(o goapp.Open, path string) {
 	at := poolOpen{call: o.Call}
@@ -148,7 +170,9 @@ func (u *cacheUse) openNamed(at poolOpen, o goapp.Open) {
 	case base == mysqlDriver || slices.Contains(fileDrivers, base) && !u.opensMemory(o.Call, o.DSN):
 		at.base = base
 		u.opens = append(u.opens, at)
-	case base != "" && (slices.Contains(fileDrivers, base) || goapp.ReachOf(base) != goapp.UnknownReach): // in memory, or another engine
+	case base != "" && goapp.ReachOf(base) == goapp.Server:
+		u.foreign = append(u.foreign, foreignPool{o.Call, otherDialect(base)})
+	case base != "" && (slices.Contains(fileDrivers, base) || goapp.ReachOf(base) != goapp.UnknownReach): // in memory, or another file
 	default:
 		at.form, at.why = computedName, "the name of the driver is not a constant"
 		if base != "" {

@@ -29,6 +29,8 @@ type CacheSource struct {
 	Driver string
 	// Blockers are the reasons why a cache would not see every write.
 	Blockers []string
+	// Foreign are the reasons why pools of other engines get no cache.
+	Foreign []string
 }
 
 // OfFiles reports whether the database is files of SQLite.
@@ -109,6 +111,9 @@ var errName = errors.New("a name that the fix needs is in use")
 
 func (s *CacheSource) add(u *cacheUse) error {
 	s.Opens += len(u.of(s.Driver))
+	for _, at := range u.foreign {
+		s.Foreign = append(s.Foreign, u.reason(at.call, "%s", at.why))
+	}
 	s.Blockers = append(s.Blockers, u.blockers...)
 	if s.OfFiles() {
 		s.Blockers = append(s.Blockers, u.fileBlockers...)

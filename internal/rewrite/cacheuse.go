@@ -28,6 +28,7 @@ type cacheUse struct {
 	x        *index
 	path     string // import path of the package with the cache
 	opens    []poolOpen
+	foreign  []foreignPool
 	unsure   []poolOpen        // of drivers that are known when all packages are read
 	drivers  map[string]string // names that the app registers, with the driver below
 	linked   map[string]bool   // drivers that the package imports
@@ -104,6 +105,8 @@ func (u *cacheUse) call(c *ast.CallExpr) {
 	switch {
 	case opens:
 		u.open(o, fn.Pkg().Path())
+	case opensPgx(fn):
+		u.foreign = append(u.foreign, foreignPool{c, "the statements go past database/sql, by pgx itself: open the pool by pgx's stdlib, or change the source by hand"})
 	case isFunc(fn, "os/exec", "Command", "CommandContext"):
 		u.program(c)
 	case isFunc(fn, "os", "StartProcess"), isFunc(fn, "syscall", "ForkExec", "StartProcess"):

@@ -39,7 +39,7 @@ func (f *forbidden) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
 // insertOf reads an INSERT of one row with placeholders in its tuple only.
 func insertOf(sql string) (rowInsert, bool) {
-	s, err := parse(sql)
+	s, err := parseInsert(sql)
 	if err != nil {
 		return rowInsert{}, false
 	}
@@ -62,6 +62,26 @@ func insertOf(sql string) (rowInsert, bool) {
 		out.columns = append(out.columns, c.Name.L)
 	}
 	return out, out.locate(s) && out.params > 0
+}
+
+// parseInsert parses an INSERT, also one of PostgreSQL or SQLite that leaves out rows which are
+// there: rows of one statement are then left out as those of several are.
+func parseInsert(sql string) (*statement, error) {
+	s, err := parse(sql)
+	if err == nil {
+		return s, nil
+	}
+	tokens, ok := sqltext.Unknown.Tokens(sql)
+	on := sqltext.Find(tokens, 0, "ON")
+	n := len(tokens)
+	if !ok || on < 0 || n < on+4 || !tokens[on+1].Is("CONFLICT") || !tokens[n-2].Is("DO") || !tokens[n-1].Is("NOTHING") {
+		return nil, err
+	}
+	cut, err := parse(sql[:tokens[on].Start])
+	if err != nil {
+		return nil, err
+	}
+	return &statement{sql: sql, tokens: tokens, node: cut.node}, nil
 }
 
 // locate finds the tuple.

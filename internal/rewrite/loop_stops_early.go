@@ -30,6 +30,7 @@ func findEarlyStops(r *reporter) error {
 		}
 	}
 	l.mapped()
+	l.mappedCuts()
 	return nil
 }
 

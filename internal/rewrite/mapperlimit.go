@@ -77,13 +77,13 @@ func (l *firstRow) fills(call *ast.CallExpr) bool {
 }
 
 // limitFind reports a Find of which n rows are enough.
-func (l *firstRow) limitFind(f mapperFind, what string, n int64, proven bool, at ast.Node) {
+func (l *firstRow) limitFind(f mapperFind, what string, n int64, proven bool, at ast.Node, why string) {
 	sel := f.call.Fun.(*ast.SelectorExpr)
 	p := place{node: sel.Sel, statements: mapperTexts(f.chain.x, f.call), what: what, how: fmt.Sprintf("put Limit(%d) into the chain", n)}
 	if len(f.chain.order) == 0 {
 		p.promise = RowOrder
 	}
-	if l.needs(proven, at, "the loop leaves rows out by conditions that the statement does not have") &&
+	if l.needs(proven, at, "%s", why) &&
 		l.needs(f.onlyError(), f.call, "something else than the error of Find is used") &&
 		l.needs(!f.hooked(), f.call, "a method AfterFind of the model is called for each row") {
 		p.fixes = suggested(fmt.Sprintf("Read %d rows", n), []analysis.TextEdit{edit(sel.X.End(), sel.X.End(), fmt.Sprintf(".Limit(%d)", n))})
@@ -120,7 +120,7 @@ func (f mapperFind) hooked() bool {
 func (l *firstRow) mapped() {
 	for _, f := range l.finds() {
 		if l.finding = &f; l.firstOnly(f.dest) {
-			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and only the first one is used", f.mapper), 1, true, f.call)
+			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and only the first one is used", f.mapper), 1, true, f.call, "")
 		}
 	}
 	l.finding = nil
@@ -135,7 +135,7 @@ func (l *stopping) mapped() {
 			continue
 		}
 		if n, proven := l.count(loop); n > 0 {
-			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and the loop stops after %d", f.mapper, n), n, proven, loop.stmt)
+			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and the loop stops after %d", f.mapper, n), n, proven, loop.stmt, "the loop leaves rows out by conditions that the statement does not have")
 		}
 	}
 	l.finding = nil

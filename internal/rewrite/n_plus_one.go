@@ -19,7 +19,7 @@ import (
 
 var nPlusOne = Lever{Code: "APP205", Title: "one query per element",
 	Line:    "a query runs once per element of a loop",
-	Promise: RowOrder, Order: 3, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements, Ahead: true,
+	Promise: RowOrder, Order: 3, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements, Ahead: true, Again: true,
 	find: findNPlusOne, whole: perElementOf,
 }
 
@@ -41,6 +41,9 @@ type perElement struct {
 	*reporter
 	calls *sqlcall.Result
 	still quietness
+	// home has the package of the module that declares a function, nil for another function. It is
+	// nil where one package is looked at.
+	home func(*types.Func) *perElement
 	// reorders: the fix in the making reads the first of perhaps several rows that no
 	// ORDER BY tells apart.
 	reorders bool
@@ -52,7 +55,14 @@ func (l *perElement) visit(c *sqlcall.Call) {
 	}
 	p := place{node: c.Expr, statements: textsOf(c), what: "one query is sent per element of the loop", how: "read the rows of all elements by one statement before the loop"}
 	s, err := parse(p.statements[0])
-	if err != nil || s.selects() == nil && c.All() != nil {
+	if err != nil {
+		if c.All() != nil && readsRows(p.statements[0]) {
+			l.no(c.Expr, textUnread)
+			l.report(p)
+		}
+		return
+	}
+	if s.selects() == nil && c.All() != nil {
 		return
 	}
 	if b, ok := l.batch(c, s); ok {
@@ -71,6 +81,8 @@ func (l *perElement) visit(c *sqlcall.Call) {
 			if l.reorders || c.Op == sqlcall.Select && s.selects().OrderBy == nil {
 				p.promise = RowOrder
 			}
+		} else {
+			l.readFirst(&p, c.Expr, c.Loop)
 		}
 	}
 	l.report(p)
@@ -104,6 +116,8 @@ func (l *perElement) helpers() {
 				} else if p.why = l.refused; true {
 					if edits, ok := l.lookAhead(call, fn, loop); ok {
 						p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested
+					} else {
+						l.readFirst(&p, call, loop)
 					}
 				}
 				l.report(p)

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -80,7 +81,10 @@ type tableWrites struct {
 	*perElement
 	table string
 	known map[*types.Func]bool
-	grows bool // rows may be inserted
+	grows bool              // rows may be inserted
+	seen  map[ast.Node]bool // function literals, and functions that return one
+	// all: every statement that is no SELECT counts as a write of the table, and so does an answer.
+	all bool
 	// culprit is what may write: the first such node that was met.
 	culprit ast.Node
 }
@@ -146,6 +150,9 @@ func answers(fn *types.Func) bool {
 func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	if c := w.calls.At(call); c != nil {
 		texts := w.texts(c)
+		if len(texts) == 0 && c.Op != sqlcall.Exec && w.unionOfSelects(c) {
+			return true
+		}
 		return len(texts) > 0 && !slices.ContainsFunc(texts, w.writes)
 	}
 	if chained(w.calls, call) || w.still.quietCall(call) || contextual(w.pass, call) {
@@ -153,10 +160,10 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	}
 	fn, ok := typeutil.Callee(w.pass.TypesInfo, call).(*types.Func)
 	if !ok {
-		return false
+		return w.harmlessClosure(call)
 	}
 	if fn.Pkg() != nil && (slices.Contains(harmlessPackages, fn.Pkg().Path()) || answers(fn)) {
-		return true
+		return !w.all || fn.Pkg().Path() == "log" || fn.Pkg().Path() == "context"
 	}
 	if recv := fn.Signature().Recv(); recv != nil {
 		if named := namedOf(recv.Type()); named != nil && named.Obj().Pkg() != nil &&
@@ -167,12 +174,15 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	if known, ok := w.known[fn]; ok {
 		return known
 	}
-	d := w.calls.Decl(fn)
+	there := *w
+	there.perElement = w.homeOf(fn)
+	d := there.calls.Decl(fn)
 	if d == nil || d.Body == nil {
 		return false
 	}
 	w.known[fn] = true // of a recursion, the other calls decide
-	w.known[fn] = w.noneIn(d.Body, false)
+	w.known[fn] = there.noneIn(d.Body, false)
+	w.culprit = cmp.Or(w.culprit, there.culprit)
 	return w.known[fn]
 }
 
@@ -180,8 +190,8 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 // table may, but a SELECT, and so may one that cannot be parsed.
 func (w *tableWrites) writes(sql string) bool {
 	s, err := parse(sql)
-	if err != nil {
-		return true
+	if err != nil || w.all {
+		return err != nil || s.selects() == nil
 	}
 	if n, ok := s.node.(*tidb.InsertStmt); ok && w.grows && !n.IsReplace && len(n.OnDuplicate) == 0 {
 		return false

@@ -17,7 +17,7 @@ import (
 // one statement has read for the next elements, and is sent where these have none. So a
 // missing row, every error, and rounds that do not get to the query stay as they were.
 func (l *perElement) readInline(c *sqlcall.Call) ([]analysis.TextEdit, bool) {
-	r := &reader{perElement: l, call: c, multi: c.Op == sqlcall.Select, key: -1, source: newSource(l.pass, c.Pos())}
+	r := &reader{perElement: l, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, c.Pos())}
 	if r.source == nil || !r.statement() {
 		return nil, false
 	}
@@ -29,24 +29,30 @@ func (l *perElement) readInline(c *sqlcall.Call) ([]analysis.TextEdit, bool) {
 	return r.inlineEdits(header)
 }
 
-// elementKey finds the argument that varies: it depends on the element only. Nothing else
+// elementKey finds the arguments that vary: they depend on the element only. Nothing else
 // of the statement does.
 func (r *reader) elementKey() bool {
 	c, body := r.call, bodyOfLoop(r.call.Loop)
 	b := &batch{perElement: r.perElement}
 	for i, a := range c.Args {
 		a = r.byElement(a, c.Loop)
+		if len(c.Args) == 1 && r.varies(a, body) && r.heldRows(a) {
+			r.keys = append(r.keys, keyPart{at: i, typ: r.pass.TypesInfo.TypeOf(a), element: a})
+			continue
+		}
 		switch varies := r.varies(a, c.Loop); {
 		case !r.needs(b.unsetIn(a, body), a, "the loop sets an argument of the statement"):
 			return false
 		case !varies && !r.needs(r.still.quiet(a), a, "an argument of the statement does more than compute"):
 			return false
-		case varies && !r.needs(r.key < 0 && r.still.quiet(a) && !r.varies(a, body), a, "not exactly one argument of the statement varies, and by the element alone"):
+		case varies && !r.needs(r.still.quiet(a) && !r.varies(a, body), a, "an argument of the statement varies, and not by the element alone"):
+			return false
+		case varies && !r.needs(plainKey(r.pass.TypesInfo.TypeOf(a)), a, "no integer or text of the element is an argument of the statement"):
 			return false
 		case varies && !r.needs(!guarded(r.pass, a, c.Expr, c.Loop), a, "the key is behind a pointer that only some rounds may follow"):
 			return false
 		case varies:
-			r.key, r.keyT, r.element = i, r.pass.TypesInfo.TypeOf(a), a
+			r.keys = append(r.keys, keyPart{at: i, typ: r.pass.TypesInfo.TypeOf(a), element: a})
 		}
 	}
 	for _, e := range []ast.Expr{r.handle().Expr, c.Context} {
@@ -54,7 +60,7 @@ func (r *reader) elementKey() bool {
 			return false
 		}
 	}
-	return r.needs(r.key >= 0 && plainKey(r.keyT), c.Expr, "no integer or text of the element is an argument of the statement")
+	return r.needs(len(r.keys) > 0, c.Expr, "no integer or text of the element is an argument of the statement")
 }
 
 // inlineDestinations finds what the rows are read into: by Scan the types of the values, by
@@ -105,7 +111,7 @@ func isPlain(t types.Type) bool {
 // statement.
 func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	c := r.call
-	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow, keyArg: c.Args[r.key]}
+	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow, inline: true}
 	if over, ok := header.(*ast.RangeStmt); ok {
 		_, t.shuffled = r.pass.TypesInfo.TypeOf(over.X).Underlying().(*types.Map)
 	}
@@ -122,9 +128,11 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		fmt.Sprintf("// One statement reads the rows of up to %d elements. The loop's own is sent where that one", unionRows),
 		"// failed or found no row.",
 		fmt.Sprintf("var %s []%s", n["keys"], t.keyType),
-		r.headerText(r.source, header, r.element) + " {",
-		fmt.Sprintf("%s = append(%s, %s)", n["keys"], n["keys"], t.written(r.element)),
-		"}",
+	}
+	if r.aheadRows == "" {
+		lines = append(lines, r.headerText(r.source, header, r.elements())+" {",
+			fmt.Sprintf("%s = append(%s, %s)", n["keys"], n["keys"], r.elementText(r.source, t.keyType)),
+			"}")
 	}
 	lines = append(append(append(lines, t.state()...), t.reading()...), t.lookup()...)
 	indent := r.source.indent(c.Loop.Pos())
@@ -133,7 +141,11 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		before = edit(start, start, indent+layOut(lines, indent))
 	}
 	from, to := t.sentAt()
-	return []analysis.TextEdit{before, edit(from, to, t.lookedUp(t.written(t.keyArg)))}, true
+	var parts []string
+	for _, k := range r.keys {
+		parts = append(parts, t.written(c.Args[k.at]))
+	}
+	return []analysis.TextEdit{before, edit(from, to, t.lookedUp(keyLiteral(t.keyType, parts)))}, true
 }
 
 // freshOfCall is a name for the nth statement of a function that is not taken, neither in the

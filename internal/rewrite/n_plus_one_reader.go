@@ -38,20 +38,24 @@ type reader struct {
 	call *sqlcall.Call
 	s    *statement
 	all  []*statement // of each text that the call may send; s is the first one
-	key  int          // position of the parameter that varies
-	keyT types.Type
-	// element is the key of a statement in the loop itself, as an expression of the element.
-	element ast.Expr
-	multi   bool         // Select: several rows for each key
-	first   bool         // of perhaps several rows for a key, the first one is read
-	dests   []types.Type // what the destinations point to
-	points  bool         // Select: into a slice of pointers to rows
-	source  *sourceText
+	keys []keyPart    // of the statement, which vary
+	// aheadRows is a map of rows that another rewrite has read ahead, whose field aheadField is the key;
+	// "" where the key is of the element.
+	aheadRows, aheadField string
+	// lean: other arguments vary too, or a key is a field. The twin takes no more than what
+	// the statement needs.
+	lean   bool
+	multi  bool         // Select: several rows for each key
+	first  bool         // of perhaps several rows for a key, the first one is read
+	dests  []types.Type // what the destinations point to
+	points bool         // Select: into a slice of pointers to rows
+	source *sourceText
 }
 
-// readerOf reads the declaration of a function as a reader by a parameter. Of several statements
-// it is the first one whose arguments name the parameter; the others are sent as before.
-func (l *perElement) readerOf(d *ast.FuncDecl, key int) (*reader, bool) {
+// readerOf reads the declaration of a function as a reader by one of the parameters whose
+// arguments vary. Of several statements it is the first one whose arguments name one of them; the
+// others are sent as before.
+func (l *perElement) readerOf(d *ast.FuncDecl, varying []int) (*reader, bool) {
 	calls := l.calls.Within(d)
 	if !l.needs(len(calls) > 0, d, "%s sends no statement by itself", d.Name.Name) {
 		return nil, false
@@ -63,7 +67,7 @@ func (l *perElement) readerOf(d *ast.FuncDecl, key int) (*reader, bool) {
 	for _, c := range calls {
 		r := &reader{perElement: l, decl: d, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
 		l.reorders = false
-		if r.reads(c) && l.needs(r.parameter(key) && r.named(r.param(key)), c.Expr, "no integer or text of the element is an argument of %s", d.Name.Name) {
+		if r.reads(c) && r.keyed(varying) {
 			return r, true
 		}
 		if why.at == nil {
@@ -72,6 +76,34 @@ func (l *perElement) readerOf(d *ast.FuncDecl, key int) (*reader, bool) {
 	}
 	l.refused = why
 	return nil, false
+}
+
+// keyed finds the parameter that the statement asks for: the only one whose argument varies.
+func (r *reader) keyed(varying []int) bool {
+	var keys []int
+	for _, at := range varying {
+		if r.named(r.param(at)) {
+			keys = append(keys, at)
+		}
+		for _, e := range []ast.Expr{r.call.Handle.Expr, r.call.Context} {
+			if e != nil && !r.needs(!r.asksFor(e, r.param(at)), e, "the database or the context of the statement varies") {
+				return false
+			}
+		}
+	}
+	if !r.needs(len(keys) > 0, r.call.Expr, "no integer or text of the element is an argument of %s", r.decl.Name.Name) {
+		return false
+	}
+	r.keys, r.lean = nil, len(varying) > 1
+	for _, at := range keys {
+		k, ok := r.keyOf(at)
+		if !r.needs(ok, r.call.Expr, "no integer or text of the element is an argument of %s", r.decl.Name.Name) {
+			return false
+		}
+		r.lean = r.lean || k.path != ""
+		r.keys = append(r.keys, k)
+	}
+	return true
 }
 
 // named reports whether an argument of the statement names a parameter.
@@ -243,22 +275,6 @@ func contextual(pass *analysis.Pass, e ast.Expr) bool {
 	}
 }
 
-// parameter finds the parameter that varies from element to element. The arguments of the
-// statement name it as it is.
-func (r *reader) parameter(at int) bool {
-	n := 0
-	for _, f := range r.decl.Type.Params.List {
-		for _, name := range f.Names {
-			if n++; n-1 != at {
-				continue
-			}
-			r.key, r.keyT = at, r.pass.TypesInfo.TypeOf(name)
-			return plainKey(r.keyT)
-		}
-	}
-	return false
-}
-
 // param is the name of a parameter.
 func (r *reader) param(at int) string {
 	for _, f := range r.decl.Type.Params.List {
@@ -275,7 +291,8 @@ func (r *reader) param(at int) string {
 // elements, reads the rows of the next ones by one statement when it is asked for a row that
 // it does not have, and sends the function's own statement where it found none.
 func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.Stmt) ([]analysis.TextEdit, bool) {
-	d := l.calls.Decl(fn)
+	home := l.homeOf(fn)
+	d := home.calls.Decl(fn)
 	if d == nil || d.Body == nil || !l.needs(!call.Ellipsis.IsValid(), call, "the arguments are a list") {
 		return nil, false
 	}
@@ -284,39 +301,98 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 		return nil, false
 	}
 	b := &batch{perElement: l}
-	key := -1
-	var element ast.Expr
+	var varying []int
 	for i, a := range call.Args {
 		a = l.byElement(a, around)
-		switch varies := l.varies(a, around); {
-		case !l.needs(b.unsetIn(a, bodyOfLoop(around)), a, "the loop sets an argument of %s", d.Name.Name):
-			return nil, false
-		case !varies && !l.needs(l.still.quiet(a) || contextual(l.pass, a), a, "an argument of %s does more than compute", d.Name.Name):
-			return nil, false
-		case varies && !l.needs(key < 0 && l.still.quiet(a) && !l.varies(a, bodyOfLoop(around)), a, "not exactly one argument of %s varies, and by the element alone", d.Name.Name):
-			return nil, false
-		case varies && !l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow"):
-			return nil, false
-		case varies:
-			key, element = i, a
+		// What cannot be computed before the loop counts as varying: it matters where the statement
+		// asks for it.
+		if l.varies(a, around) || !b.unsetIn(a, bodyOfLoop(around)) || !l.still.quiet(a) && !contextual(l.pass, a) {
+			varying = append(varying, i)
 		}
 	}
 	recv, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr)
 	if isMethod && d.Recv == nil {
 		isMethod = false // a function of another package's name
 	}
-	if !l.needs(key >= 0, call, "no integer or text of the element is an argument of %s", d.Name.Name) {
+	if !l.needs(len(varying) > 0, call, "no integer or text of the element is an argument of %s", d.Name.Name) {
 		return nil, false
 	}
-	r, ok := l.readerOf(d, key)
+	r, ok := home.readerOf(d, varying)
 	if !ok {
+		l.refused = home.refused
 		return nil, false
+	}
+	for i := range r.keys {
+		if !r.keys[i].fromElement(l, r, call, around) {
+			return nil, false
+		}
 	}
 	if !l.needs(!isMethod || l.still.quiet(recv.X) && !l.varies(recv.X, around) && b.unsetIn(recv.X, bodyOfLoop(around)), call, "the receiver of %s varies", d.Name.Name) ||
 		!l.harmlessLoop(r, around) {
 		return nil, false
 	}
-	return r.edits(call, around, header, key, element)
+	return l.useTwin(r, call, around, header)
+}
+
+// homeOf has the package that declares a function: this one, or another one of the module.
+func (l *perElement) homeOf(fn *types.Func) *perElement {
+	if l.calls.Decl(fn) == nil && l.home != nil {
+		if h := l.home(fn); h != nil {
+			return h
+		}
+	}
+	return l
+}
+
+// fromElement reports whether a key can be computed of each element before the loop, which is in
+// the package of l, and notes how.
+func (k *keyPart) fromElement(l *perElement, r *reader, call *ast.CallExpr, around ast.Stmt) bool {
+	b := &batch{perElement: l}
+	a := l.byElement(call.Args[k.at], around)
+	if k.path != "" {
+		if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			a = u.X
+		} else if _, isPointer := l.pass.TypesInfo.TypeOf(a).Underlying().(*types.Pointer); isPointer && !l.needs(l.neverNil(a, around), a, "the key is behind a pointer that may be nil") {
+			return false
+		}
+		if !l.needs(plainPlace(a), a, "the key is a field of what has no name") {
+			return false
+		}
+	} else if !l.needs(b.unsetIn(a, bodyOfLoop(around)), a, "the loop sets an argument of %s", r.decl.Name.Name) {
+		return false
+	}
+	k.element = a
+	return l.needs(l.still.quiet(a) && !l.varies(a, bodyOfLoop(around)), a, "the key is not of the element alone") &&
+		l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow")
+}
+
+// plainPlace reports whether an expression is a name, with fields and indexes.
+func plainPlace(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return plainPlace(e.X)
+	case *ast.IndexExpr:
+		return plainPlace(e.X)
+	}
+	return false
+}
+
+// neverNil reports whether an element is a pointer to a row: of a list that sqlx fills, and that
+// nothing else sets.
+func (l *perElement) neverNil(e ast.Expr, around ast.Stmt) bool {
+	loop, ok := around.(*ast.RangeStmt)
+	if !ok || loop.Value == nil || rootIdent(e) != e || l.pass.TypesInfo.ObjectOf(rootIdent(e)) != l.pass.TypesInfo.ObjectOf(rootIdent(loop.Value)) {
+		return false
+	}
+	list := localVar(l.pass.TypesInfo, loop.X)
+	if list == nil || !isIdent(ast.Unparen(loop.X)) || l.calls.Writes[list] > 2 {
+		return false
+	}
+	return slices.ContainsFunc(l.calls.Calls, func(c *sqlcall.Call) bool {
+		return c.Op == sqlcall.Select && throughSqlx(c) && localVar(l.pass.TypesInfo, c.Dests[0]) == list
+	})
 }
 
 // bodyOfLoop is the body of a loop.
@@ -529,38 +605,39 @@ func tablesOf(sel *tidb.SelectStmt) []string {
 	return f.names
 }
 
-// edits write the twin behind the function, and its use in the loop. element is the key as
-// an expression of the loop's element.
-func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int, element ast.Expr) ([]analysis.TextEdit, bool) {
-	source := newSource(r.pass, loop.Pos())
+// useTwin writes the twin behind the function, and its use in the loop.
+func (l *perElement) useTwin(r *reader, call *ast.CallExpr, loop, header ast.Stmt) ([]analysis.TextEdit, bool) {
+	source := newSource(l.pass, loop.Pos())
 	if source == nil {
-		return nil, r.no(loop, "the file cannot be read")
+		return nil, l.no(loop, "the file cannot be read")
 	}
-	taken := namesAround(r.pass, loop.Pos())
-	base := r.decl.Name.Name
-	name := camel(base + "Ahead")
-	keyType, ok := typeName(r.pass, source.file, r.keyT)
-	nth := r.ordinal(call)
-	keys, next := freshNumbered(taken, camel(base+"Keys"+nth)), freshNumbered(taken, "next"+strings.ToUpper(base[:1])+base[1:]+nth)
-	r.no(r.decl, nameTaken)
+	taken, nth := namesAround(l.pass, loop.Pos()), l.nthOf(r, call)
+	base, name := r.decl.Name.Name, r.twinName(l)
+	keyType, ok := l.keyType(r, source.file)
+	keys, next := freshNumbered(taken, camel(base+"Keys"+nth)), freshNumbered(taken, "next"+upperFirst(base)+nth)
+	l.no(call, nameTaken)
 	twin, ok2 := r.twin(name)
 	if !ok || !ok2 {
 		return nil, false
 	}
 	text := func(e ast.Expr) string { return source.text(e.Pos(), e.End()) }
-	args := make([]string, len(call.Args))
+	var args []string
 	for i, a := range call.Args {
-		args[i] = text(a)
+		switch {
+		case i == r.keys[0].at:
+			args = append(args, keys)
+		case r.takes(i):
+			args = append(args, text(l.byElement(a, loop)))
+		}
 	}
-	args[key] = keys
 	fun := name
 	if sel, isMethod := ast.Unparen(call.Fun).(*ast.SelectorExpr); isMethod {
 		fun = text(sel.X) + "." + name
 	}
 	lines := []string{
 		fmt.Sprintf("var %s []%s", keys, keyType),
-		r.headerText(source, header, element) + " {",
-		fmt.Sprintf("%s = append(%s, %s)", keys, keys, text(element)),
+		l.headerText(source, header, r.elements()) + " {",
+		fmt.Sprintf("%s = append(%s, %s)", keys, keys, r.elementText(source, keyType)),
 		"}",
 		fmt.Sprintf("%s := %s(%s)", next, fun, strings.Join(args, ", ")),
 	}
@@ -577,16 +654,47 @@ func (r *reader) edits(call *ast.CallExpr, loop, header ast.Stmt, key int, eleme
 	return edits, true
 }
 
-// ordinal numbers the calls of the function in one function: "" for the first one, "2" for
+// twinName is the name of the twin; one that a loop of another package calls is exported.
+func (r *reader) twinName(l *perElement) string {
+	name := camel(r.decl.Name.Name + "Ahead")
+	if l.pass.Pkg != r.pass.Pkg {
+		name = upperFirst(name)
+	}
+	if !r.lean {
+		return name
+	}
+	name += "By"
+	for _, k := range r.keys {
+		name += strings.ReplaceAll(upperFirst(r.param(k.at)+k.path), ".", "")
+	}
+	return name
+}
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// takes reports whether the twin has a parameter of the function, which is not the key.
+func (r *reader) takes(at int) bool {
+	if r.isKey(at) {
+		return false
+	}
+	if !r.lean {
+		return true
+	}
+	name := r.param(at)
+	return slices.ContainsFunc(append(slices.Clone(r.call.Args), r.call.Handle.Expr), func(e ast.Expr) bool { return r.asksFor(e, name) }) ||
+		r.call.Context != nil && r.asksFor(r.call.Context, name)
+}
+
+// nthOf numbers the calls of a reader's function in one function: "" for the first one, "2" for
 // the second, so that their rewrites can be made together.
-func (r *reader) ordinal(call *ast.CallExpr) string {
+func (l *perElement) nthOf(r *reader, call *ast.CallExpr) string {
 	n := 0
-	for _, d := range fileOf(r.pass, call.Pos()).Decls {
+	for _, d := range fileOf(l.pass, call.Pos()).Decls {
 		if d.Pos() > call.Pos() || call.Pos() > d.End() {
 			continue
 		}
 		ast.Inspect(d, func(x ast.Node) bool {
-			if c, ok := x.(*ast.CallExpr); ok && c.Pos() <= call.Pos() && r.calls.Decl(calleeOf(r.pass, c)) == r.decl {
+			if c, ok := x.(*ast.CallExpr); ok && c.Pos() <= call.Pos() && r.calls.Decl(calleeOf(l.pass, c)) == r.decl {
 				n++
 			}
 			return true
@@ -616,11 +724,11 @@ func freshNumbered(taken map[string]bool, name string) string {
 }
 
 // headerText is the header of the loop with the variables that the key needs.
-func (r *reader) headerText(source *sourceText, header ast.Stmt, key ast.Expr) string {
+func (l *perElement) headerText(source *sourceText, header ast.Stmt, key ast.Expr) string {
 	if n, ok := header.(*ast.ForStmt); ok {
 		return strings.TrimSpace(source.text(n.Pos(), n.Body.Pos()))
 	}
-	b := &batch{perElement: r.perElement, loop: header.(*ast.RangeStmt), call: &sqlcall.Call{Args: []ast.Expr{key}}}
+	b := &batch{perElement: l, loop: header.(*ast.RangeStmt), call: &sqlcall.Call{Args: []ast.Expr{key}}}
 	return b.header(source)
 }
 

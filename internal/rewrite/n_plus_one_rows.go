@@ -123,9 +123,12 @@ func (r *reader) covered(t types.Type) bool {
 // function, and nothing names it before the statement is sent.
 func (r *reader) empty(v *types.Var) bool {
 	declared := false
-	for _, s := range r.decl.Body.List {
-		declared = declared || declaredRow(r.pass.TypesInfo, s) == v
-	}
+	ast.Inspect(r.decl.Body, func(n ast.Node) bool {
+		if s, ok := n.(ast.Stmt); ok {
+			declared = declared || declaredRow(r.pass.TypesInfo, s) == v
+		}
+		return !declared
+	})
 	if results := r.decl.Type.Results; results != nil {
 		for _, f := range results.List {
 			for _, name := range f.Names {

@@ -25,10 +25,10 @@ type twin struct {
 	rowTypes         []string
 	arms             []string // for each text of the statement
 	tail, send       string
-	asserted         string   // what sends it where the handle's type has no such method, "" otherwise
-	column           string   // of a plain value
-	scans            bool     // rows are scanned value by value
-	keyArg           ast.Expr // the argument that is the key, of a statement in the loop itself
+	asserted         string // what sends it where the handle's type has no such method, "" otherwise
+	column           string // of a plain value
+	scans            bool   // rows are scanned value by value
+	inline           bool   // the statement is in the loop itself
 	// shuffled: the loop goes over a map, each time in another order.
 	shuffled bool
 }
@@ -49,7 +49,7 @@ func newTwin(r *reader, name string) (*twin, bool) {
 // types names the types of the key and of what the rows are read into.
 func (t *twin) types() bool {
 	var ok bool
-	if t.keyType, ok = typeName(t.pass, t.file, t.keyT); !ok {
+	if t.keyType, ok = t.perElement.keyType(t.reader, t.file); !ok {
 		return false
 	}
 	for _, d := range t.dests {
@@ -281,9 +281,9 @@ func (t *twin) parameters() string {
 	n := 0
 	for _, f := range t.decl.Type.Params.List {
 		for _, name := range f.Names {
-			if n == t.key {
+			if n == t.keys[0].at {
 				out = append(out, t.names["keys"]+" []"+t.keyType)
-			} else {
+			} else if t.takes(n) {
 				out = append(out, name.Name+" "+t.written(f.Type))
 			}
 			n++
@@ -355,7 +355,12 @@ func (t *twin) reading() []string {
 		fmt.Sprintf("%s = %s[1:]", n["keys"], n["keys"]),
 		"}",
 	}
-	if t.shuffled {
+	if t.aheadRows != "" {
+		lines = []string{head, fmt.Sprintf("if %s == nil {", n["rows"]), empty, "}",
+			fmt.Sprintf("%s = append(%s[:0], %s) // and those of the rows that are read ahead", n["keys"], n["keys"], n["key"]),
+			fmt.Sprintf("for _, %s := range %s {", n["row"], t.aheadRows),
+			fmt.Sprintf("%s = append(%s, %s.%s)", n["keys"], n["keys"], n["row"], t.aheadField), "}"}
+	} else if t.shuffled {
 		lines = []string{head, fmt.Sprintf("if %s == nil {", n["rows"]), empty, "}",
 			fmt.Sprintf("%s = append([]%s{%s}, %s...) // a map has another order each time", n["keys"], t.keyType, n["key"], n["keys"])}
 	}
@@ -393,7 +398,7 @@ func (t *twin) collect() []string {
 
 // alone is what is done where one key is left: its rows are asked for by the statement itself.
 func (t *twin) alone() string {
-	if t.shuffled {
+	if t.shuffled || t.aheadRows != "" {
 		return fmt.Sprintf("%s[%s[0]] = false", t.names["known"], t.names["chunk"])
 	}
 	return t.names["rows"] + " = nil"
@@ -411,29 +416,38 @@ func (t *twin) numbers() (list string) {
 	return list
 }
 
-// asked is the text of an argument with the key in the place of the parameter.
+// asked is the text of an argument with the key in the place of what varies.
 func (t *twin) asked(a ast.Expr) string {
-	text := t.written(a)
-	if t.keyArg != nil {
-		if a == t.keyArg {
-			return t.names["key"]
+	if t.inline {
+		for i, k := range t.keys {
+			if t.call.Args[k.at] == a {
+				return t.partOf(t.names["key"], i)
+			}
 		}
-		return text
+		return t.written(a)
 	}
-	param := t.param(t.key)
 	out, at := "", a.Pos()
+	put := func(n ast.Node, i int) bool {
+		out += t.source.text(at, n.Pos()) + t.partOf(t.names["key"], i)
+		at = n.End()
+		return false
+	}
 	ast.Inspect(a, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && id.Name == param {
-			if v, isVar := t.pass.TypesInfo.Uses[id].(*types.Var); isVar && !v.IsField() {
-				out += t.source.text(at, id.Pos()) + t.names["key"]
-				at = id.End()
+		for i, k := range t.keys {
+			param := t.param(k.at)
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if k.path != "" && types.ExprString(n) == param+k.path && t.asksFor(n.X, param) {
+					return put(n, i)
+				}
+			case *ast.Ident:
+				if v, isVar := t.pass.TypesInfo.Uses[n].(*types.Var); isVar && !v.IsField() && n.Name == param && k.path == "" {
+					return put(n, i)
+				}
 			}
 		}
 		return true
 	})
-	if at == a.Pos() {
-		return text
-	}
 	return out + t.source.text(at, a.End())
 }
 
@@ -450,7 +464,8 @@ func (t *twin) fetch() []string {
 	} else {
 		embed, value = "Value "+t.rowTypes[0]+" `db:\""+t.column+"\"`", "Value"
 	}
-	row := fmt.Sprintf("%s[%s[%s.Position]]", n["rows"], n["chunk"], n["row"])
+	position := positionField(value)
+	row := fmt.Sprintf("%s[%s[%s.%s]]", n["rows"], n["chunk"], n["row"], position)
 	value = n["row"] + "." + value
 	if t.multi {
 		value = fmt.Sprintf("append(%s, %s)", row, value)
@@ -458,7 +473,7 @@ func (t *twin) fetch() []string {
 	return append(t.asserts(),
 		fmt.Sprintf("var %s []struct {", n["found"]),
 		embed,
-		"Position int `db:\"position_\"`",
+		position+" int `db:\"position_\"`",
 		"}",
 		fmt.Sprintf("if err := %s; err != nil {", t.send),
 		fmt.Sprintf("%s = nil", n["rows"]),
@@ -467,6 +482,14 @@ func (t *twin) fetch() []string {
 		fmt.Sprintf("for _, %s := range %s {", n["row"], n["found"]),
 		fmt.Sprintf("%s = %s", row, value),
 		"}")
+}
+
+// positionField is the name of the field with the position, beside one with the row.
+func positionField(row string) string {
+	if row == "Position" {
+		return "PositionOfKey"
+	}
+	return "Position"
 }
 
 func (t *twin) fetchScan() []string {
@@ -549,7 +572,7 @@ func (t *twin) lookup() []string {
 // once more.
 func (t *twin) body() string {
 	from, to := t.sentAt()
-	return t.source.text(t.decl.Body.Pos(), from) + t.lookedUp(t.param(t.key)) + t.source.text(to, t.decl.Body.End())
+	return t.source.text(t.decl.Body.Pos(), from) + t.lookedUp(t.keyText(t.keyType)) + t.source.text(to, t.decl.Body.End())
 }
 
 // sentAt is the expression that sends the statement, with its Scan.

@@ -189,13 +189,13 @@ func (b *batch) fillUnion(source *sourceText, n batchNames, rowType string) ([]s
 		"}",
 		fmt.Sprintf("var %s []struct {", n.rows),
 		embed,
-		"Position int `db:\"position_\"`",
+		positionField(value) + " int `db:\"position_\"`",
 		"}",
 	}
 	send, ok := b.send(source, n, n.query+".String()")
 	lines = append(lines, send...)
 	lines = append(lines, fmt.Sprintf("for _, %s := range %s {", n.row, n.rows),
-		b.store(n, fmt.Sprintf("%s[%s.Position]", n.chunk, n.row), n.row+"."+value), "}")
+		b.store(n, fmt.Sprintf("%s[%s.%s]", n.chunk, n.row, positionField(value)), n.row+"."+value), "}")
 	return lines, ok
 }
 

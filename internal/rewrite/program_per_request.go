@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
-	"go/token"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -58,7 +56,7 @@ func (p *programs) command(c *ast.CallExpr) {
 			out.fixes = fix1(fix)
 		}
 	} else {
-		p.r.no(c, "of programs, only cp, rm -rf, mkdir, zip -j -r and a digest by openssl in a pipeline have a rewrite")
+		p.r.no(c, "of programs, only cp, rm -rf, mkdir, zip -j -r and the digest of a text have a rewrite")
 	}
 	if len(out.fixes) == 0 {
 		out.promise = NoPromise
@@ -155,64 +153,3 @@ func (p *programs) helper(rw *rewrite, at ast.Node, name, source string, package
 	rw.insert(end, "\n"+fmt.Sprintf(source, values...))
 	return p.helpers[name]
 }
-
-// pipeline matches a shell's script that prints one text into openssl and cuts
-// everything but the digest off: with X for the text.
-var pipeline = regexp.MustCompile(`^\s*(?:printf\s+(?:"%s"|'%s'|%s)|echo\s+-n)\s+X\s*\|\s*openssl\s+(?:dgst\s+)?-?(md5|sha1|sha256|sha512)\s*\|\s*sed\s+'s/\^\.\*= //'\s*$`)
-
-// hashes are the packages and functions of digests.
-var hashes = map[string][2]string{"md5": {"crypto/md5", "Sum"}, "sha1": {"crypto/sha1", "Sum"}, "sha256": {"crypto/sha256", "Sum256"}, "sha512": {"crypto/sha512", "Sum512"}}
-
-// digest rewrites exec.Command("bash", "-c", `printf "%s" `+escape(x)+` | openssl dgst -sha512 | sed …`).Output().
-func (p *programs) digest(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
-	shell, _ := p.text(args[0])
-	output := p.method(c, "Output")
-	if b := path.Base(shell); b != "sh" && b != "bash" || len(args) != 3 || output == nil {
-		return false
-	}
-	if flag, _ := p.text(args[1]); flag != "-c" {
-		return false
-	}
-	script, input := "", ast.Expr(nil)
-	for _, part := range operands(args[2], token.ADD) {
-		if v, ok := p.text(part); ok {
-			script += v
-			continue
-		}
-		call, ok := part.(*ast.CallExpr) // the text is quoted for the shell by a function
-		if !ok || len(call.Args) != 1 || input != nil || !p.quotes(call) {
-			return false
-		}
-		input = call.Args[0]
-		script += "X"
-	}
-	m := pipeline.FindStringSubmatch(script)
-	if m == nil || input == nil {
-		return false
-	}
-	hash := hashes[m[1]]
-	source := strings.NewReplacer("HASH", hash[1], "ALGORITHM", m[1]).Replace(digestSource)
-	helper := p.helper(rw, c, m[1]+"Line", source, hash[0], "encoding/hex")
-	rw.replace(output, fmt.Sprintf("%s(%s)", helper, p.x.text(input)))
-	return helper != ""
-}
-
-// quotes reports whether a function of the package quotes a text for the shell: it
-// takes a text and returns text between single quotes in which single quotes are
-// replaced.
-func (p *programs) quotes(c *ast.CallExpr) bool {
-	fn := p.x.callee(c)
-	d := p.x.decls[fn]
-	if d == nil || d.Body == nil || len(d.Body.List) != 1 || fn.Signature().Params().Len() != 1 {
-		return false
-	}
-	text := p.x.text(d.Body)
-	return strings.Contains(text, "strings.Replace") && strings.Count(text, "'") >= 4
-}
-
-const digestSource = `// %[1]s returns the ALGORITHM digest of a text in hexadecimal, with a line end.
-func %[1]s(text string) ([]byte, error) {
-	sum := %[2]s.HASH([]byte(text))
-	return append([]byte(%[3]s.EncodeToString(sum[:])), '\n'), nil
-}
-`

@@ -100,7 +100,7 @@ func poolPlaces(uses []*cacheUse, reads []string) (out []poolPlace) {
 	if !slices.ContainsFunc(uses, func(u *cacheUse) bool { return len(u.of(mysqlDriver)) > 0 }) {
 		what, bases = "no answer of the SQLite file is kept, also while nothing is written that changes it", fileDrivers
 		if len(hindered)+len(byFiles) > 0 {
-			return nil
+			return foreignPlaces(uses, reads)
 		}
 	}
 	for _, u := range uses {
@@ -110,6 +110,22 @@ func poolPlaces(uses []*cacheUse, reads []string) (out []poolPlace) {
 					out = append(out, poolPlace{u, place{node: at.call, statements: reads, what: what, how: "keep answers in a query cache until a write touches their rows", why: whole(at.call, hindered)}})
 				}
 			}
+		}
+	}
+	if len(out) == 0 && !slices.ContainsFunc(uses, func(u *cacheUse) bool {
+		return slices.ContainsFunc(u.opens, func(at poolOpen) bool { return at.cached })
+	}) {
+		return foreignPlaces(uses, reads)
+	}
+	return out
+}
+
+// foreignPlaces are the pools of other engines, which get no cache.
+func foreignPlaces(uses []*cacheUse, reads []string) (out []poolPlace) {
+	for _, u := range uses {
+		for _, at := range u.foreign {
+			out = append(out, poolPlace{u, place{node: at.call, statements: reads, what: "no answer of the database is kept, also while nothing is written that changes it",
+				how: "keep answers in the app until a write touches their rows", why: refusal{at.call, at.why}}})
 		}
 	}
 	return out

@@ -171,8 +171,8 @@ func TestCacheFileBlockers(t *testing.T) {
 }
 
 // TestApp207: the place where a pool to MySQL or to files is opened, with the statements
-// that read; nothing for other engines, with a cache, or where the app reaches its files
-// by other ways.
+// that read, and for other servers the reason; nothing with a cache, or where the app reaches its
+// files by other ways.
 func TestApp207(t *testing.T) {
 	tier.Slow(t)
 	read := poolSource + "\nfunc names(db *sql.DB) {\n\tdb.Query(\"SELECT name FROM user\")\n\tdb.Exec(\"DELETE FROM user\")\n\tdb.Query(\" select id from user where id = ?\", 1)\n}"
@@ -190,7 +190,7 @@ func TestApp207(t *testing.T) {
 		"copied files":   {strings.ReplaceAll(read, `"mysql"`, `"sqlite"`) + "\n\nfunc initialize() error { return os.CopyFS(\"data\", os.DirFS(\"originals\")) }", -1},
 		"workers":        {strings.ReplaceAll(read, `"mysql"`, `"sqlite"`) + "\n\nfunc start() error { return exec.Command(\"worker\").Start() }", -1},
 		"beside MySQL":   {read + "\n\nfunc files() (*sql.DB, error) { return sql.Open(\"sqlite\", \"a\") }", 2},
-		"postgres":       {strings.ReplaceAll(read, `"mysql"`, `"postgres"`), -1},
+		"postgres":       {strings.ReplaceAll(read, `"mysql"`, `"postgres"`), 2}, // whose reason names the driver
 		"cached":         {strings.ReplaceAll(read, `"mysql"`, `"mysql+cache"`), -1},
 		"computed":       {strings.ReplaceAll(read, `"mysql"`, `os.Args[1]`), -1},
 		"another Open":   {"func Open(a, b string) {}\n\nfunc pool() { Open(\"mysql\", \"dsn\") }", -1},
@@ -207,6 +207,10 @@ func TestApp207(t *testing.T) {
 		}
 		if len(res.Hits) != 1 || len(res.Hits[0].Statements) != c.want || res.Hits[0].Func != "pool" || len(res.Hits[0].Variants) > 0 {
 			t.Errorf("%s: %+v", name, res.Hits)
+			continue
+		}
+		if told := strings.Contains(res.Hits[0].Reason.Text, "driver postgres"); told != (name == "postgres") {
+			t.Errorf("%s: the reason %+v", name, res.Hits[0].Reason)
 		}
 	}
 }

@@ -45,7 +45,7 @@ type txUse struct {
 	reads   []*sqlcall.Call
 	ends    []*ast.CallExpr // Commit and Rollback
 	passed  []*ast.Ident    // to helpers that read, too
-	owned   bool            // a helper takes a transaction and nothing else
+	owned   []*types.Var    // parameters of helpers that take a transaction and nothing else
 	repeats bool            // a read is in a loop
 }
 
@@ -72,7 +72,7 @@ func (o *readOnlyTx) begin(a *ast.AssignStmt) {
 		p.statements = append(p.statements, c.All()...)
 	}
 	cursor := slices.IndexFunc(use.reads, func(c *sqlcall.Call) bool { return c.Op == sqlcall.Query })
-	if o.r.needs(cursor < 0 || len(use.reads) == 1, call, "rows are read one by one while other statements may be sent, which would take two connections") && o.r.needs(!use.owned, call, "the transaction is passed to a function that takes nothing else") {
+	if o.r.needs(cursor < 0 || len(use.reads) == 1, call, "rows are read one by one while other statements may be sent, which would take two connections") && o.r.needs(o.widens(use.owned), call, "the transaction is passed to a function that takes nothing else, and whose parameter cannot be an interface") {
 		if fix, ok := o.remove(a, call, tx, use); o.r.needs(ok, call, "its beginning, its end or the check of an error has a form that cannot be removed") {
 			p.fixes = fix1(fix)
 			if len(use.reads) == 1 && !use.repeats && len(use.passed) == 0 {
@@ -160,7 +160,9 @@ func (o *readOnlyTx) helper(id *ast.Ident, use *txUse, depth int) bool {
 	}
 	param := fn.Signature().Params().At(at)
 	_, isFace := param.Type().Underlying().(*types.Interface)
-	use.owned = use.owned || !isFace
+	if !isFace && !slices.Contains(use.owned, param) {
+		use.owned = append(use.owned, param)
+	}
 	use.passed = append(use.passed, id)
 	return o.collect(param, use, depth-1)
 }
@@ -197,10 +199,20 @@ func (o *readOnlyTx) remove(a *ast.AssignStmt, begin *ast.CallExpr, tx *types.Va
 	if !o.throughPool(rw, pool.X, tx, use) {
 		return fix, false
 	}
-	if fix, ok = rw.fix("remove the transaction"); !ok || len(use.reads)+len(use.passed) == 1 {
-		return fix, ok
+	if fix, ok = rw.fix("remove the transaction"); !ok {
+		return fix, false
 	}
-	return o.asOne(fix)
+	if len(use.reads)+len(use.passed) > 1 {
+		if fix, ok = o.asOne(fix); !ok {
+			return fix, false
+		}
+	}
+	for _, param := range use.owned {
+		text, _ := o.faceOf(param, deepestHelper)
+		kind := o.fieldOf(param).Type
+		fix.TextEdits = append(fix.TextEdits, edit(kind.Pos(), kind.End(), text))
+	}
+	return fix, true
 }
 
 // asOne makes one edit of all: a fix of another lever in between, whose text may name the
@@ -245,8 +257,8 @@ func (o *readOnlyTx) throughPool(rw *rewrite, pool ast.Expr, tx *types.Var, use 
 	}
 	for _, id := range use.passed {
 		call := o.x.parent[id].(*ast.CallExpr)
-		face, ok := o.x.callee(call).Signature().Params().At(slices.Index(call.Args, ast.Expr(id))).Type().Underlying().(*types.Interface)
-		if !ok || !types.Implements(o.x.typeOf(pool), face) || !replace(id) {
+		param := o.x.callee(call).Signature().Params().At(slices.Index(call.Args, ast.Expr(id)))
+		if face, ok := param.Type().Underlying().(*types.Interface); ok && !types.Implements(o.x.typeOf(pool), face) || !ok && !o.hasAsked(pool, param) || !replace(id) {
 			return false
 		}
 	}

@@ -44,5 +44,6 @@ func (r *reporter) needs(holds bool, at ast.Node, format string, args ...any) bo
 // Texts of conditions that several fixes have.
 const (
 	textSpread = "the text of the statement is put together in a way that an edit would change elsewhere, too"
+	textUnread = "the statement has a form of SQL that the fixes do not read, as some of PostgreSQL are"
 	nameTaken  = "a package or a name that the fix needs means something else there"
 )

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
+	"github.com/iikanji/iikanji/internal/lang/sqltext"
 )
 
 var rowByRowInsert = Lever{Code: "APP204", Title: "one statement per element",
@@ -20,8 +21,13 @@ func findRowByRowInserts(r *reporter) error {
 	l := &rowByRow{reporter: r, calls: callsOf(r.pass)}
 	l.still = quietness{pass: r.pass, calls: l.calls}
 	for _, c := range l.calls.Calls {
-		if c.Op == sqlcall.Exec && c.Loop != nil && c.Text != nil && c.Text.Holes == 0 && !leftAlone(r.pass, c) {
+		if c.Loop == nil || c.Text == nil || c.Text.Holes > 0 || leftAlone(r.pass, c) {
+			continue
+		}
+		if c.Op == sqlcall.Exec {
 			l.visit(c)
+		} else if c.Op != sqlcall.Prepare {
+			l.returning(c)
 		}
 	}
 	return nil
@@ -35,17 +41,40 @@ type rowByRow struct {
 
 func (l *rowByRow) visit(c *sqlcall.Call) {
 	ins, ok := insertOf(c.SQL())
-	if !ok || l.triesAgain(c) {
+	unread := !ok && adds(c.SQL())
+	if !ok && !unread || l.triesAgain(c) {
 		return
 	}
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one INSERT is sent per element of the loop", how: "insert many rows by one statement"}
-	if e, ok := l.execution(c, ins); ok {
+	if unread {
+		l.no(c.Expr, textUnread)
+	} else if e, ok := l.execution(c, ins); ok {
 		l.no(c.Expr, nameTaken)
 		if edits, ok := e.edits(); ok {
 			p.fixes = suggested("Insert many rows by one statement", edits)
 		}
 	}
 	l.report(p)
+}
+
+// returning reports an INSERT in a loop that returns what it has stored, as PostgreSQL, MariaDB
+// and SQLite do.
+func (l *rowByRow) returning(c *sqlcall.Call) {
+	tokens, ok := sqltext.Unknown.Tokens(c.SQL())
+	if !ok || len(tokens) == 0 || !tokens[0].Is("INSERT") || sqltext.Find(tokens, 0, "RETURNING") < 0 || sqltext.Find(tokens, 0, "SELECT") >= 0 || sqltext.Placeholders(tokens) == 0 || l.triesAgain(c) {
+		return
+	}
+	l.no(c.Expr, "the row that the statement returns is used, as the id of each row")
+	l.report(place{node: c.Expr, statements: []string{c.SQL()}, what: "one INSERT is sent per element of the loop", how: "insert many rows by one statement"})
+}
+
+// adds reports whether a statement that cannot be parsed begins as an INSERT of placeholders.
+func adds(sql string) bool {
+	if _, err := parse(sql); err == nil {
+		return false
+	}
+	tokens, ok := sqltext.Unknown.Tokens(sql)
+	return ok && len(tokens) > 0 && tokens[0].Is("INSERT") && sqltext.Placeholders(tokens) > 0 && sqltext.Find(tokens, 0, "SELECT") < 0
 }
 
 // An execution is an Exec in a loop with all that a rewrite needs.

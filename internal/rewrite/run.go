@@ -57,6 +57,7 @@ func runOn(dir string, pkgs []*packages.Package, f Facts, levers []*Lever) (*Res
 		}
 	}
 	g := appCodeOf(graph)
+	g.facts = f
 	res.Loops = g.loops()
 	for _, l := range levers {
 		if l.whole != nil {

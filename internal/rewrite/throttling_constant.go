@@ -51,6 +51,7 @@ const (
 	pollPause                  // a sleep in a loop without end: half, double
 	size                       // a size that is at least 1: double, half
 	capacity                   // the most that is let in: double, half
+	comeAgain                  // when clients are told to come again: later, half
 )
 
 type knobs struct {
@@ -349,6 +350,7 @@ func (k *knobs) workers(bound ast.Expr, body *ast.BlockStmt) {
 }
 
 func (k *knobs) field(kv *ast.KeyValueExpr) {
+	k.answered(kv)
 	id, ok := kv.Key.(*ast.Ident)
 	if !ok || !poolField.MatchString(id.Name) {
 		return
@@ -363,6 +365,7 @@ func (k *knobs) assignment(a *ast.AssignStmt) {
 		return
 	}
 	for i, l := range a.Lhs {
+		k.answeredBy(l, a.Rhs[i])
 		if sel, ok := l.(*ast.SelectorExpr); ok && poolField.MatchString(sel.Sel.Name) && isInteger(k.x.typeOf(l)) {
 			k.add(a.Rhs[i], size, "a pool has a fixed size", "try another size")
 		}
@@ -378,9 +381,13 @@ func (k *knobs) report(n knob) {
 	k.told[site] = true
 	var fixes []string
 	var out place
+	others := k.alike(n)
 	for _, v := range k.variants(n, site) {
 		rw := k.x.rewrite()
 		rw.replace(site, v.text)
+		for _, o := range others {
+			rw.replace(o, v.text)
+		}
 		fix, ok := rw.fix(v.name)
 		if !ok || v.text == k.x.text(site) {
 			continue

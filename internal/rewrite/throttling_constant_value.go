@@ -29,6 +29,8 @@ func (k *knobs) variants(n knob, site ast.Expr) []variant {
 		all = []variant{half, double}
 	case pause:
 		all = []variant{half, {"end", "0"}}
+	case comeAgain:
+		all = []variant{{"8 times", k.scaled(site, 8, 1)}, double, half}
 	case size, capacity, chance:
 		all = []variant{double, half}
 	}

@@ -33,7 +33,10 @@ func (l *Lever) together(g *appCode, hits []Hit) []Hit {
 		if at.why.at == nil {
 			at.why.at = at.node
 		}
-		at.proof = Hint
+		at.proof = Proven
+		if len(at.fixes) == 0 {
+			at.proof = Hint
+		}
 		h := hitOf(at.p.pkg, l.Code, at.place)
 		if !slices.ContainsFunc(hits, func(o Hit) bool { return o.Code == h.Code && o.File == h.File && o.Line == h.Line }) {
 			hits = append(hits, h)
@@ -45,6 +48,7 @@ func (l *Lever) together(g *appCode, hits []Hit) []Hit {
 // perElementOf finds the loops that send a query for each element through functions, which
 // may be of other packages: of the packages by themselves, find has them.
 func perElementOf(g *appCode) []partPlace {
+	home := g.homes()
 	return g.sentInLoops(func(s *sent) bool { return !s.inserts && (s.mapper != "" || readsRows(s.text())) },
 		func(at round, s *sent) place {
 			p := place{node: at.call, statements: s.statements(), what: fmt.Sprintf("each element of the loop calls %s, which sends a query", at.helper.Name()),
@@ -52,6 +56,7 @@ func perElementOf(g *appCode) []partPlace {
 			if s.mapper != "" {
 				p.what, p.how = p.what+" of "+s.mapper, s.how
 			}
+			g.readAcross(home, at, s, &p)
 			return p
 		})
 }
@@ -79,7 +84,9 @@ func (g *appCode) sentInLoops(wanted func(*sent) bool, describe func(round, *sen
 				}
 				seen[at.call] = true
 				one := describe(at, s)
-				one.why = refusal{s.call, g.apart(at, s)}
+				if one.why.why == "" {
+					one.why = refusal{s.call, g.apart(at, s)}
+				}
 				out = append(out, partPlace{at.p, one})
 			})
 		}

@@ -60,7 +60,6 @@ var reserved = [][]string{
 	{"WEB113", "a fragment on every page", "writes change a small part of all kept pages"},
 	{"APP105", "work repeated per request", "a value that never changed is computed each time"},
 	{"APP216", "the answer of a built search is computed again", "it could be kept until its table is written"},
-	{"APP217", "one write per id", "ids are taken one by one from a table that only counts them"},
 	{"APP218", "file opened for each request", "a SQLite file is opened and closed again and again"},
 	{"APP219", "a commit per write", "a loop writes to a SQLite file without a transaction"},
 	{"APP220", "lock file around a read", "a reader takes an exclusive lock file that SQLite's own lock makes unnecessary"},

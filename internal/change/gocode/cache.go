@@ -66,6 +66,9 @@ func (t *task) cache(ctx context.Context, s *change.Site, h host.Host, dir strin
 	if err := onlyServed(ctx, use, dir, s.Services[t.service].Package); err != nil {
 		return err
 	}
+	if use.Opens == 0 && len(use.Foreign) > 0 {
+		return &NoFixError{Reasons: use.Foreign}
+	}
 	if use.Opens == 0 {
 		return fmt.Errorf("adding a query cache: %w", errNoPlace)
 	}

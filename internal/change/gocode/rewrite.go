@@ -49,6 +49,19 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 		if l == nil {
 			return fmt.Errorf("there is no lever %s", code)
 		}
+		if err := t.apply(ctx, h, dir, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostRounds bounds the fixes of one lever that are made one after the other in a function.
+const mostRounds = 3
+
+// apply makes the fixes of a lever in the copy, again where one may make another one possible.
+func (t *task) apply(ctx context.Context, h host.Host, dir string, l *rewrite.Lever) error {
+	for round := range mostRounds {
 		res, err := rewrite.Run(ctx, dir, []string{"./..."}, t.schema, []*rewrite.Lever{l})
 		if err != nil {
 			return fmt.Errorf("reading the source: %w", err)
@@ -58,14 +71,20 @@ func (t *task) rewrite(ctx context.Context, s *change.Site, h host.Host, dir str
 			return err
 		}
 		if len(fixes) == 0 {
-			continue
+			return nil
 		}
 		files, err := goapp.Apply(res.Files, fixes)
+		if errors.Is(err, goapp.ErrOverlap) && len(fixes) > 1 && l.Again { // the others are found again
+			files, err = goapp.Apply(res.Files, fixes[:1])
+		}
 		if err != nil {
-			return &DefectError{Levers: []string{code}, Func: t.args.Func, Err: err}
+			return &DefectError{Levers: []string{l.Code}, Func: t.args.Func, Err: err}
 		}
 		if err := t.copy.Write(h, dir, files); err != nil {
 			return err
+		}
+		if !l.Again || t.args.Variant != "" || round+1 == mostRounds {
+			return nil
 		}
 	}
 	return nil

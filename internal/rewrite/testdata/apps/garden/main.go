@@ -71,6 +71,8 @@ func main() {
 		"/sown": h.sown, "/refused": h.refused, "/renewed": h.renewed,
 		"/kept": h.kept, "/numbered": h.numbered, "/given": h.given, "/warmest": h.warmest, "/all": h.all, "/marked": h.marked, "/views": views,
 		"/wall": wall, "/texts": s.texts, "/lists": s.lists, "/turns": s.turns, "/renames": s.renames, "/longer": s.longer, "/inside": s.inside,
+		"/pairs": s.pairs, "/pairhelp": s.pairHelp, "/fares": s.fares, "/arriving": s.arriving, "/values": h.arrivingValues, "/ways": s.ways, "/ranked": s.ranked,
+		"/ids": h.ids, "/asone": s.asOne, "/chains": s.chains, "/across": s.across, "/acrosstwice": s.acrossTwice,
 	} {
 		http.HandleFunc(path, f)
 	}

@@ -77,16 +77,6 @@ func RowTx(tx *sql.Tx, ids []int64) error {
 	return nil
 }
 
-// RowTwo: two arguments vary.
-func RowTwo(db *sql.DB, stays []Stay) error {
-	for i, s := range stays {
-		if err := db.QueryRow("SELECT name FROM users WHERE id = ? AND name <> ?", s.Room, s.Name).Scan(&stays[i].Name); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
 // RowAny: a value is scanned into what has no type of its own.
 func RowAny(db *sql.DB, ids []int64) (out []any, err error) {
 	for _, id := range ids {

@@ -1,7 +1,9 @@
 package fire
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -100,6 +102,49 @@ func RemoveOrFail(w http.ResponseWriter, r *http.Request) {
 func Script(w http.ResponseWriter, r *http.Request) {
 	cmd := exec.Command("./init.sh") // want `init.sh is started`
 	cmd.Run()
+}
+
+func Formatted(w http.ResponseWriter, r *http.Request) {
+	out, err := exec.Command("sh", "-c", fmt.Sprintf("printf '%%s' %s | sha256sum | awk '{print $1}'", quote(r.URL.Path))).CombinedOutput() // want `sh is started`
+	if err != nil {
+		return
+	}
+	w.Write(out)
+}
+
+func Trimmed(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("bash", "-c", "printf %s "+quote(r.URL.Path)+" | openssl dgst -sha1 | awk '{print $NF}' | tr -d '\\n'") // want `bash is started`
+	out, err := cmd.Output()
+	if err != nil {
+		return
+	}
+	w.Write(out)
+}
+
+func FromInput(w http.ResponseWriter, r *http.Request) {
+	text := r.FormValue("password")
+	cmd := exec.CommandContext(r.Context(), "/usr/bin/sha512sum") // want `sha512sum is started`
+	cmd.Stdin = strings.NewReader(text)
+	out, err := cmd.Output()
+	if err != nil {
+		return
+	}
+	w.Write([]byte(strings.Fields(string(out))[0]))
+}
+
+func FromBytes(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("openssl", "dgst", "-sha256", "-r") // want `openssl is started`
+	cmd.Stdin = bytes.NewReader([]byte(r.URL.Path))
+	if out, err := cmd.Output(); err == nil {
+		w.Write(out)
+	}
+}
+
+func FromOpenssl(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("openssl", "dgst", "-sha256") // want `openssl is started`
+	cmd.Stdin = strings.NewReader(r.URL.Path)
+	out, _ := cmd.Output()
+	w.Write(out)
 }
 
 func Named(w http.ResponseWriter, r *http.Request) {

@@ -31,19 +31,38 @@ func Cursor(db *sqlx.DB) (sum int, err error) {
 	return sum, tx.Commit()
 }
 
-func sized(ctx context.Context, tx *sqlx.Tx) (n int, err error) {
+type meter struct{}
+
+func (meter) sized(ctx context.Context, tx *sqlx.Tx) (n int, err error) {
 	err = tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM t")
 	return n, err
 }
 
-// OfTx: the helper takes a transaction and nothing else.
-func OfTx(ctx context.Context, db *sqlx.DB) (n int, err error) {
+// OfMethod: a method that takes a transaction may be one of an interface.
+func OfMethod(ctx context.Context, db *sqlx.DB, m meter) (n int, err error) {
 	tx, err := db.Beginx() // want `that only read`
 	if err != nil {
 		return 0, err
 	}
 	defer tx.Rollback()
-	return sized(ctx, tx)
+	return m.sized(ctx, tx)
+}
+
+func measured(ctx context.Context, tx *sqlx.Tx) (n int, err error) {
+	err = tx.GetContext(ctx, &n, "SELECT COUNT(*) FROM t")
+	return n, err
+}
+
+var measure = measured
+
+// OfValue: the helper is used as a value, too.
+func OfValue(ctx context.Context, db *sqlx.DB) (n int, err error) {
+	tx, err := db.Beginx() // want `that only read`
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	return measured(ctx, tx)
 }
 
 // Shadowed: the pool's name means something else where the statement is sent.
