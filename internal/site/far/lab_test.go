@@ -134,6 +134,10 @@ func (m *mall) describe(t *testing.T, self, source string) {
 		}
 		return "[" + strings.Join(words, ", ") + "]"
 	}
+	folder := ""
+	if source != "" {
+		folder = `, "app:/home/stall/src"`
+	}
 	text := fmt.Sprintf(`version = 1
 url = "http://%[1]s"
 [[host]]
@@ -184,8 +188,8 @@ length = "6s"
 score = "json:score"
 pass = "json:pass"
 [policy]
-folders = ["web:/etc/nginx", "db:/etc/mysql", "app:/home/stall/src"]
-`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self, source)
+folders = ["web:/etc/nginx", "db:/etc/mysql"%[7]s]
+`, m.machines["web"].Address(), via("web"), via("app", lateVariable+"="+late.String()), via("db"), self, source, folder)
 	var err error
 	if m.file, err = target.Parse(filepath.Join(t.TempDir(), target.Name), []byte(text)); err != nil {
 		t.Fatal(err)
