@@ -138,17 +138,51 @@ func OwnerOf(dir string) (*syscall.Credential, []string, error) {
 		return nil, os.Environ(), nil
 	}
 	env := []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	home := dir
 	if u, err := user.LookupId(strconv.Itoa(int(st.Uid))); err == nil {
-		env = append(env, "HOME="+u.HomeDir, "USER="+u.Username)
-	} else {
-		env = append(env, "HOME="+dir)
+		home, env = u.HomeDir, append(env, "USER="+u.Username)
 	}
+	if home, err = homeFor(home, homes, int(st.Uid), int(st.Gid)); err != nil {
+		return nil, nil, err
+	}
+	env = append(env, "HOME="+home)
 	for _, name := range []string{"GOPROXY", "GOFLAGS", "GONOSUMDB", "GOPRIVATE", "GONOSUMCHECK", "GOSUMDB"} {
 		if v, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+v)
 		}
 	}
 	return &syscall.Credential{Uid: st.Uid, Gid: st.Gid}, env, nil
+}
+
+// homes is the folder with the homes of users that have none. Only root makes any.
+const homes = "/var/cache/iikanji/homes"
+
+// homeFor is a folder for the caches of a user's builds: the user's home, or where the user
+// cannot write there, as www-data in /var/www, one in the folder homes that only the user may
+// enter.
+func homeFor(home, homes string, uid, gid int) (string, error) {
+	if info, err := os.Stat(home); err == nil && info.IsDir() {
+		st, ok := info.Sys().(*syscall.Stat_t)
+		mode := info.Mode().Perm()
+		if ok && (st.Uid == uint32(uid) && mode&0o200 != 0 || st.Gid == uint32(gid) && mode&0o020 != 0 || mode&0o002 != 0) {
+			return home, nil
+		}
+	}
+	dir := filepath.Join(homes, strconv.Itoa(uid))
+	if err := os.MkdirAll(homes, 0o755); err != nil {
+		return "", fmt.Errorf("making a home for the builds of user %d: %w", uid, err)
+	}
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return dir, nil
+	}
+	if err == nil {
+		err = os.Chown(dir, uid, gid)
+	}
+	if err != nil {
+		return "", fmt.Errorf("making a home for the builds of user %d: %w", uid, err)
+	}
+	return dir, nil
 }
 
 // Install puts a new file in the place of a program, with its owner and mode. The running

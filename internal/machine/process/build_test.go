@@ -1,6 +1,8 @@
 package process
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -23,5 +25,30 @@ func TestCompileOnly(t *testing.T) {
 		if b, ok := CompileOnly(strings.Fields(c[0]+" "+c[1]), "OUT"); ok {
 			t.Errorf("%s is read as %q", c, b)
 		}
+	}
+}
+
+// TestHomeFor: a user who cannot write at home, or has none, gets another folder for the
+// caches of builds, the same one each time.
+func TestHomeFor(t *testing.T) {
+	dir := t.TempDir()
+	good, sealed, homes := filepath.Join(dir, "good"), filepath.Join(dir, "sealed"), filepath.Join(dir, "homes")
+	for path, mode := range map[string]os.FileMode{good: 0o700, sealed: 0o555} {
+		if err := os.Mkdir(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	me, group := os.Getuid(), os.Getgid()
+	if got, err := homeFor(good, homes, me, group); err != nil || got != good {
+		t.Errorf("a home: %s, %v", got, err)
+	}
+	var made string
+	for _, home := range []string{sealed, filepath.Join(dir, "missing"), sealed} {
+		got, err := homeFor(home, homes, me, group)
+		info, failed := os.Stat(got)
+		if err != nil || failed != nil || filepath.Dir(got) != homes || info.Mode().Perm() != 0o700 || made != "" && got != made {
+			t.Errorf("%s: %s, %v, %v", home, got, err, failed)
+		}
+		made = got
 	}
 }

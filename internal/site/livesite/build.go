@@ -290,13 +290,18 @@ func (s *Subject) makeProgram(ctx context.Context, r *running) error {
 	return s.buildOf(r).Make(ctx)
 }
 
-// buildOf is the build of an app's program.
+// buildOf is the build of an app's program. A command of the file runs as the owner of the
+// source, as the go command does.
 func (s *Subject) buildOf(r *running) process.Build {
 	if r.App.Build == "" {
 		return s.goBuild(r, r.App.Source)
 	}
 	return process.Build{Program: r.Program, Run: func(ctx context.Context, _ []string) error {
-		return s.exec(ctx, r, host.Command{Path: "/bin/sh", Args: []string{"-c", r.App.Build}, Dir: r.App.Source, Env: os.Environ()})
+		as, env, err := process.OwnerOf(r.App.Source)
+		if err != nil {
+			return err
+		}
+		return s.exec(ctx, r, host.Command{Path: "/bin/sh", Args: []string{"-c", r.App.Build}, Dir: r.App.Source, As: as, Env: append(env, "PWD="+r.App.Source)})
 	}}
 }
 

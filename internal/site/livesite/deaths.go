@@ -57,6 +57,9 @@ func (s *Subject) ended(r *running, p *process.Process) {
 	if asked || now == nil || now.PID != p.PID || s.ctx.Err() != nil {
 		return
 	}
+	if s.succeeded(r, p) {
+		return
+	}
 	err := error(&DiedError{r.Name, status, r.Logs.Output})
 	if !s.deaths.Expected() && s.cut(r) {
 		again := s.reviveCut(r)
@@ -68,6 +71,34 @@ func (s *Subject) ended(r *running, p *process.Process) {
 	if !s.deaths.Note(r.Name, err) {
 		s.died(err)
 	}
+}
+
+// successorWait is how long a daemon that has executed its program again may take until its
+// new process can be found.
+const successorWait = 3 * time.Second
+
+// succeeded reports whether another process has taken the place of one that has ended, and
+// takes that for the service's. A daemon that executes its program again at a signal, as
+// php-fpm, goes into the background again: its process answers for a while, and then ends.
+func (s *Subject) succeeded(r *running, old *process.Process) bool {
+	if r.origin == nil || r.origin.Way.Signal == 0 {
+		return false
+	}
+	err := process.Await(s.ctx, successorWait, successorWait, nil, func(context.Context) error {
+		if err := s.refind(r); err != nil {
+			return err
+		}
+		if p := r.process(); p == nil || p.ID() == old.ID() || p.Program != old.Program {
+			return errors.New("it has no other process")
+		}
+		return nil
+	})
+	if err != nil {
+		r.set(nil)
+		return false
+	}
+	s.watch(r)
+	return true
 }
 
 // statusWait is how long a supervisor may take to report how its process ended.

@@ -102,9 +102,13 @@ func (s *Subject) byProcess(ctx context.Context, r *running) error {
 	r.held = nil
 	r.mu.Unlock()
 	if held == nil {
+		r.ends()
 		if held, err = process.Hold(ctx, r.endOf(syscall.SIGTERM), spec, r.origin.Files); err != nil {
 			return err
 		}
+	}
+	if back, err := r.startedByKeeper(ctx, held, spec); back || err != nil {
+		return joinErrors(err, s.forgetOriginals(r))
 	}
 	if err := r.start(held, spec); err != nil {
 		return err
@@ -311,6 +315,7 @@ func (s *Subject) kill(ctx context.Context, r *running) error {
 	if err != nil {
 		return err
 	}
+	r.ends()
 	held, err := process.Hold(ctx, e, spec, r.origin.Files)
 	if err != nil {
 		return err

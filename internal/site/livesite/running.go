@@ -24,6 +24,7 @@ type running struct {
 	host    host.Host       // the machine that it runs on
 	origin  *process.Origin // nil unless iikanji ends the process and starts it again
 	script  *process.Process
+	keeper  *keeper       // that had started the process; nil for none
 	started *process.Spec // the last start by iikanji, of a process that it ended; nil for none
 	// act is locked for a restart: one at a time.
 	act sync.Mutex
@@ -70,6 +71,7 @@ func found(ctx context.Context, m *process.Machine, s *target.Service, unread er
 	if r.origin, err = process.Found(p); err != nil {
 		return nil, fmt.Errorf("service %s: %w", s.Name, err)
 	}
+	r.keeper = keeperOf(m.Processes[p.Parent])
 	r.askRedis(ctx)
 	return r, nil
 }

@@ -34,6 +34,9 @@ func (s *Subject) Way(service string) (string, error) {
 	if err := r.mayEnd(); r.far() || r.origin.Way.Err != nil {
 		return "", err
 	}
+	if k := r.keeper; k != nil {
+		return fmt.Sprintf("%s, unless the script that had started it (process %d, %s) starts it again", r.origin.Way.Says, k.id.PID, k.says), nil
+	}
 	return r.origin.Way.Says, nil
 }
 

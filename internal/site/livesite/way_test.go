@@ -274,3 +274,59 @@ func TestOutage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestDaemonAgain: a php-fpm in the background goes into the background again when it executes
+// its program again. Its new process is the service's, and nothing has died.
+func TestDaemonAgain(t *testing.T) {
+	tier.Slow(t)
+	s := &phpSite{dir: t.TempDir(), work: t.TempDir()}
+	s.write(t, "fpm.conf", strings.Replace(fpmConf, "[global]", "[global]\npid = DIR/fpm.pid", 1))
+	fpm, err := filepath.Glob("/usr/sbin/php-fpm[0-9]*")
+	if err != nil || len(fpm) == 0 {
+		t.Fatalf("no php-fpm: scripts/setup.sh check installs it (%v)", err)
+	}
+	if out, err := exec.Command(fpm[0], "-R", "-y", filepath.Join(s.dir, "fpm.conf")).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	socket := filepath.Join(s.dir, "fpm.sock")
+	master := func() *process.Process {
+		m, err := process.ReadMachine(host.Local{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m.Owner(socket)
+	}
+	for end := time.Now().Add(time.Minute); master() == nil; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("php-fpm does not listen")
+		}
+	}
+	t.Cleanup(func() {
+		if p := master(); p != nil {
+			_ = (process.End{ID: p.ID(), Steps: []process.Step{{Signal: syscall.SIGTERM, Wait: time.Minute}}}).Do(context.Background())
+		}
+	})
+	f := &target.File{Path: filepath.Join(s.dir, target.Name), URL: "http://127.0.0.1:1", Services: []target.Service{
+		{Name: "fpm", Role: iikanji.RoleApp, Engine: "php", Socket: socket, PIDFile: filepath.Join(s.dir, "fpm.pid")}}}
+	err = Use(t.Context(), Options{File: f, Dir: s.work, Progress: func(line string) { t.Log(line) }}, func(ctx context.Context, subject *Subject) error {
+		for range 3 {
+			before := master()
+			if err := subject.Restart(ctx, "fpm"); err != nil {
+				return err
+			}
+			if err := process.AwaitEndOn(ctx, host.Local{}, before.PID); err != nil { // it has gone into the background
+				return err
+			}
+			is := func() bool { p, now := subject.running()["fpm"].process(), master(); return p != nil && now != nil && p.ID() == now.ID() }
+			for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+				if ctx.Err() != nil || time.Now().After(end) {
+					return errors.New("the new process is not the service's")
+				}
+			}
+		}
+		return context.Cause(ctx)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -90,7 +90,7 @@ type Database struct {
 type App struct {
 	Source  string `toml:"source" help:"folder of the source; of a Go app, that of its go.mod"`
 	Package string `toml:"package" help:"Go package of the program, relative to source; default: ." example:"./cmd/app"`
-	Build   string `toml:"build" help:"command that makes the program from the source, run by sh -c in source; default for Go: go build of package into program"`
+	Build   string `toml:"build" help:"command that makes the program from the source, run by sh -c in source as the owner of source; default for Go: go build of package into program"`
 }
 
 // A Bench is the site's benchmarker.
