@@ -131,14 +131,22 @@ func (c *initCmd) alone(ctx context.Context, e *env, url string) (*discover.Foun
 func (c *initCmd) print(e *env, found *discover.Found, path string) error {
 	out := &output{w: e.Stdout}
 	out.limits(found.Limits, e.Cols)
-	for _, s := range found.File.Services {
-		out.line("%s", s.Name)
+	of := func(service, title string) {
 		for _, f := range found.Findings {
-			if f.Service == s.Name {
-				out.line("  %-6s  %s: %s", f.Sure, report.Clean(f.What), report.Clean(f.How))
+			if f.Service != service {
+				continue
 			}
+			if title != "" {
+				out.line("%s", title)
+			}
+			title = ""
+			out.line("  %-6s  %s: %s", f.Sure, report.Clean(f.What), report.Clean(f.How))
 		}
 	}
+	for _, s := range found.File.Services {
+		of(s.Name, s.Name)
+	}
+	of("", "the site")
 	out.line("\n%s describes the site at %s", path, found.File.URL)
 	for _, todo := range found.Todo {
 		out.line("to do: %s", report.Clean(todo))

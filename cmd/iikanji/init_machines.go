@@ -158,6 +158,11 @@ func (c *initCmd) printSite(e *env, site *discover.Site, path string) error {
 		out.line("%s", strings.TrimSuffix(line, "\n"))
 	}
 	out.line("wrote %s: %s, %s, %s", filepath.Base(path), report.Number(len(site.Machines), "machine"), report.Number(len(site.File.Services), "service"), report.Number(spares, "spare"))
+	for _, f := range site.Findings {
+		if f.Service == "" {
+			out.line("%s: %s", report.Clean(f.What), report.Clean(f.How))
+		}
+	}
 	for _, todo := range site.Todo {
 		out.line("to do: %s", report.Clean(todo))
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/host"
@@ -74,13 +75,36 @@ func (s *search) fromFront(ctx context.Context) error {
 		return err
 	}
 	s.out.File.URL = s.URL
-	if s.web(ctx, front, address) == nil {
+	if s.web(ctx, front, address) == nil && s.otherWeb(front, address) == nil {
 		s.app(front, address)
 	}
+	s.knownName(ctx, address)
 	if len(s.others) > 0 {
-		s.todo("nginx also listens at %s: check url", strings.Join(s.others, ", "))
+		s.todo("the web server also listens at %s: check url", strings.Join(s.others, ", "))
 	}
 	return nil
+}
+
+// lookupWait limits the question for the addresses of the site's name.
+const lookupWait = 2 * time.Second
+
+// knownName asks for an entry in /etc/hosts where the name of the site leads nowhere: the
+// benchmarker gets the name. address is where the site was found.
+func (s *search) knownName(ctx context.Context, address string) {
+	u, err := url.Parse(s.URL)
+	if err != nil || u.Hostname() == "" || net.ParseIP(u.Hostname()) != nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
+	defer cancel()
+	if _, err := net.DefaultResolver.LookupHost(ctx, u.Hostname()); err == nil {
+		return
+	}
+	ip, _, err := net.SplitHostPort(target.Reachable(address))
+	if err != nil {
+		ip = "127.0.0.1"
+	}
+	s.todo("the name %s is not known on this machine, and the benchmarker gets it in IIKANJI_URL: write the line \"%s %s\" into /etc/hosts, or another address into bench.command", u.Hostname(), ip, u.Hostname())
 }
 
 // follow finds what the services that are known use, and describes all of them.
@@ -146,22 +170,12 @@ func (e *NobodyError) Hints() []string {
 	return []string{"start the site; as another user than the site's, run iikanji as root; a site on another machine is tuned there"}
 }
 
-// onlyFront finds the only web server of the machine.
+// onlyFront finds the only web server of the machine: an nginx, or where none runs, another
+// one.
 func (s *search) onlyFront() (*process.Process, string, error) {
-	urls := map[*process.Process][]string{}
-	var fronts []*process.Process
-	for _, l := range s.m.Listens {
-		if l.Path != "" || len(l.PIDs) == 0 {
-			continue
-		}
-		p := s.m.Owner(l.Address.String())
-		if p == nil || !isNginx(p) {
-			continue
-		}
-		if urls[p] == nil {
-			fronts = append(fronts, p)
-		}
-		urls[p] = append(urls[p], loopbackURL(l.Address))
+	fronts, urls := s.fronts(isNginx)
+	if len(fronts) == 0 {
+		fronts, urls = s.fronts(isOtherWeb)
 	}
 	if len(fronts) != 1 {
 		e := &AmbiguousError{}
@@ -185,6 +199,25 @@ func (s *search) onlyFront() (*process.Process, string, error) {
 		address += ":80"
 	}
 	return fronts[0], address, nil
+}
+
+// fronts are the processes of a kind that listen, and the URLs of each.
+func (s *search) fronts(kind func(*process.Process) bool) (fronts []*process.Process, urls map[*process.Process][]string) {
+	urls = map[*process.Process][]string{}
+	for _, l := range s.m.Listens {
+		if l.Path != "" || len(l.PIDs) == 0 {
+			continue
+		}
+		p := s.m.Owner(l.Address.String())
+		if p == nil || !kind(p) {
+			continue
+		}
+		if urls[p] == nil {
+			fronts = append(fronts, p)
+		}
+		urls[p] = append(urls[p], loopbackURL(l.Address))
+	}
+	return fronts, urls
 }
 
 func isNginx(p *process.Process) bool {

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,35 +17,39 @@ func (s *search) withoutDatabase() {
 		!slices.ContainsFunc(s.order, func(svc *service) bool { return svc.Role == iikanji.RoleApp }) {
 		return
 	}
-	idle := false
-	for _, p := range s.idleServers() {
-		idle = true
-		engine, at := dataEngines[p.Name].engine, s.addressOf(p)
-		s.todo("%s runs at %s without a connection of the site: if the site uses it, send it a request and run iikanji init again, or add a [[service]] with role = \"database\"", engine, at)
-		if engine == target.EnginePostgreSQL {
-			s.out.Limits = append(s.out.Limits, target.PostgreSQL(at))
+	idle := DatabaseServers(s.m)
+	for _, d := range idle {
+		s.todo("%s runs at %s without a connection of the site: if the site uses it, send it a request and run iikanji init again, or add a [[service]] with role = \"database\"", d.Engine, d.At)
+		if d.Engine == target.EnginePostgreSQL {
+			s.out.Limits = append(s.out.Limits, target.PostgreSQL(d.At))
 		}
 	}
-	if !idle {
+	if len(idle) == 0 {
 		s.todo("no database was found: if the site uses one, add a [[service]] with role = \"database\"; what the site waits for in it is not seen otherwise")
 	}
 }
 
-// idleServers are the database servers of this machine that listen.
-func (s *search) idleServers() (out []*process.Process) {
-	for _, pid := range s.pids() {
-		p := s.m.Processes[pid]
-		if data, ok := dataEngines[p.Name]; ok && data.role == iikanji.RoleDatabase && len(s.m.Of(pid)) > 0 {
-			out = append(out, p)
+// A DatabaseServer is a database server of a machine.
+type DatabaseServer struct {
+	Engine iikanji.Engine
+	At     string // where it listens
+}
+
+// DatabaseServers are the database servers of a machine that listen.
+func DatabaseServers(m *process.Machine) (out []DatabaseServer) {
+	for _, pid := range slices.Sorted(maps.Keys(m.Processes)) {
+		data, ok := dataEngines[m.Processes[pid].Name]
+		if ok && data.role == iikanji.RoleDatabase && len(m.Of(pid)) > 0 {
+			out = append(out, DatabaseServer{data.engine, listeningAt(m, pid)})
 		}
 	}
 	return out
 }
 
-// addressOf names where a process listens.
-func (s *search) addressOf(p *process.Process) string {
+// listeningAt names where a process listens.
+func listeningAt(m *process.Machine, pid int) string {
 	var names []string
-	for _, l := range s.m.Of(p.PID) {
+	for _, l := range m.Of(pid) {
 		if !slices.Contains(names, l.Name()) {
 			names = append(names, l.Name())
 		}

@@ -138,16 +138,31 @@ func (s *search) mayWrite(dir string) {
 type server struct {
 	conf *nginx.Config
 	port string
+	name string // of the site; "" where its default server answers
 }
 
-// servers are the server blocks of the port; all if none has it.
+// servers are the server blocks of the port, that of the site first; all if none has the
+// port.
 func (v *server) servers() []nginx.Place {
 	all := v.conf.Find("server", "http")
 	own := slices.DeleteFunc(slices.Clone(all), func(p nginx.Place) bool { return !v.serves(p) })
 	if len(own) == 0 {
 		return all
 	}
+	if i := slices.IndexFunc(own, v.isSite); i > 0 {
+		own = slices.Concat(own[i:i+1], own[:i], own[i+1:])
+	}
 	return own
+}
+
+// isSite reports whether a server block is the one that answers requests for the site.
+func (v *server) isSite(srv nginx.Place) bool {
+	if v.name != "" {
+		return slices.ContainsFunc(v.conf.Get(srv.Directive, "server_name"), func(d nginx.Place) bool { return slices.Contains(d.Args(), v.name) })
+	}
+	return slices.ContainsFunc(v.conf.Get(srv.Directive, "listen"), func(l nginx.Place) bool {
+		return v.listensAt(l) && (l.Has("default_server") || l.Has("default"))
+	})
 }
 
 func (v *server) serves(p nginx.Place) bool {
@@ -175,10 +190,7 @@ func (v *server) upstreams() []string {
 	}
 	var out []string
 	for _, srv := range v.servers() {
-		v.conf.Walk(srv.Block, nil, func(p nginx.Place) {
-			if !slices.Contains(passes, p.Name()) {
-				return
-			}
+		for _, p := range v.passing(srv) {
 			to, port := p.Arg(0), "80"
 			if scheme, rest, ok := strings.Cut(to, "://"); ok {
 				to, port = rest, map[string]string{"https": "443", "grpcs": "443"}[scheme]
@@ -196,9 +208,42 @@ func (v *server) upstreams() []string {
 					out = append(out, a)
 				}
 			}
-		})
+		}
 	}
 	return out
+}
+
+// passing are the directives of a server block that name what is behind it.
+func (v *server) passing(srv nginx.Place) (out []nginx.Place) {
+	v.conf.Walk(srv.Block, nil, func(p nginx.Place) {
+		if slices.Contains(passes, p.Name()) {
+			out = append(out, p)
+		}
+	})
+	return out
+}
+
+// sites are the first names of the server blocks that pass requests to places of their own:
+// several sites behind one port.
+func (v *server) sites() (names []string) {
+	seen := map[string]bool{}
+	for _, srv := range v.servers() {
+		key, first := "", "without a name"
+		for _, p := range v.passing(srv) {
+			key += p.Arg(0) + " "
+		}
+		for _, d := range v.conf.Get(srv.Directive, "server_name") {
+			if first = d.Arg(0); first == "_" || first == "" {
+				first = "without a name"
+			}
+			break
+		}
+		if key != "" && !seen[key] {
+			names = append(names, first)
+		}
+		seen[key] = true
+	}
+	return names
 }
 
 // addressOf is an address of nginx's configuration as HOST:PORT or a path.
@@ -213,9 +258,13 @@ func addressOf(text, port string) string {
 	return net.JoinHostPort(strings.Trim(text, "[]"), port)
 }
 
-// root is the folder of the server's files.
+// root is the folder of the site's files: of the server block with its name, or of any.
 func (v *server) root() string {
-	for _, srv := range v.servers() {
+	all := v.servers()
+	if v.name != "" && len(all) > 0 && v.isSite(all[0]) {
+		all = all[:1]
+	}
+	for _, srv := range all {
 		for _, r := range v.conf.Get(srv.Directive, "root") {
 			return r.Arg(0)
 		}
@@ -233,7 +282,8 @@ func (v *server) root() string {
 }
 
 // setting returns the arguments of a directive where it is in force for the
-// server: in the server block, else in http, else in the main block.
+// site: in its server block, else in http, else in the main block, else in another server
+// block of the port.
 func (v *server) setting(name string) [][]string {
 	var out [][]string
 	take := func(places []nginx.Place) bool {
@@ -242,13 +292,14 @@ func (v *server) setting(name string) [][]string {
 		}
 		return len(places) > 0
 	}
-	for _, srv := range v.servers() {
-		if take(v.conf.Get(srv.Directive, name)) {
-			return out
-		}
+	all := v.servers()
+	if len(all) > 0 && take(v.conf.Get(all[0].Directive, name)) || take(v.conf.Find(name, "http")) || take(v.conf.Find(name)) {
+		return out
 	}
-	if !take(v.conf.Find(name, "http")) {
-		take(v.conf.Find(name))
+	for _, srv := range all {
+		if take(v.conf.Get(srv.Directive, name)) {
+			break
+		}
 	}
 	return out
 }

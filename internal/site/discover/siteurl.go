@@ -37,6 +37,12 @@ func (s *search) siteURL(svc *service, site *server) {
 			s.note(svc, "the site's name is "+name, Likely, "requests by the address alone reach another server block, which serves nothing")
 		}
 	}
+	if net.ParseIP(u.Hostname()) == nil && u.Hostname() != "localhost" {
+		site.name = u.Hostname()
+	}
+	if names := site.sites(); len(names) > 1 {
+		s.todo("service %s has several sites at port %s (%s): url is the address of %s. Correct it if the benchmarker loads another one, and remove the services that are no part of it", svc.Name, site.port, strings.Join(names, ", "), names[0])
+	}
 	s.others = slices.DeleteFunc(s.others, func(other string) bool { return !site.another(other) })
 	s.URL = u.String()
 	s.out.File.URL = s.URL
@@ -84,9 +90,7 @@ func (v *server) behindRedirect() string {
 
 // passesOn reports whether a server block passes requests to other servers.
 func (v *server) passesOn(srv nginx.Place) bool {
-	has := false
-	v.conf.Walk(srv.Block, nil, func(p nginx.Place) { has = has || slices.Contains(passes, p.Name()) })
-	return has
+	return len(v.passing(srv)) > 0
 }
 
 // onlyTLS reports whether all sockets at the port expect TLS.

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/lang/nginx"
@@ -72,6 +73,41 @@ http {
 	for to, want := range map[string]bool{"http://localhost": false, "http://127.0.0.1:443": false, "http://127.0.0.1:81": true, "http://127.0.0.1:82": false, "http://127.0.0.1:9000": false} {
 		if site.another(to) != want {
 			t.Errorf("%s is another site: %v", to, !want)
+		}
+	}
+}
+
+// TestSeveralSites: of several sites at one port, the logs and the files are those of the site
+// at the URL, and the others are named.
+func TestSeveralSites(t *testing.T) {
+	const conf = `# configuration file /etc/nginx/nginx.conf:
+events {}
+http {
+	access_log /log/all.log;
+	server { listen 8080 default_server; return 404; }
+	server { listen 8080; server_name blog.example; access_log /log/blog.log; root /srv/blog; location / { fastcgi_pass unix:/run/fpm.sock; } }
+	server { listen 8080; server_name www.shop.example shop.example; root /srv/shop; location / { proxy_pass http://127.0.0.1:3000; } }
+	server { listen 8080; server_name api.example; location / { proxy_pass http://127.0.0.1:3001; } }
+	server { listen 8080; server_name old.shop.example; location / { proxy_pass http://127.0.0.1:3000; } }
+}
+`
+	c, err := nginx.SplitDump(conf).Config()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct{ given, url, root, log, first string }{
+		{"http://127.0.0.1:8080", "http://blog.example:8080", "/srv/blog", "/log/blog.log", "blog.example, www.shop.example, api.example"},
+		{"http://api.example:8080", "http://api.example:8080", "", "/log/all.log", "api.example, blog.example, www.shop.example"},
+		{"http://shop.example:8080", "http://shop.example:8080", "/srv/shop", "/log/all.log", "www.shop.example, blog.example, api.example"},
+	} {
+		s := &search{Options: Options{URL: want.given}, host: host.Local{}, m: &process.Machine{}, out: &Found{File: &target.File{URL: want.given}}}
+		site := &server{conf: c, port: "8080"}
+		s.siteURL(&service{proc: &process.Process{Args: []string{"nginx"}}}, site)
+		if got := s.out.File.URL; got != want.url || site.root() != want.root || site.setting("access_log")[0][0] != want.log {
+			t.Errorf("%s: %s, files in %s, log %s", want.given, got, site.root(), site.setting("access_log"))
+		}
+		if todo := strings.Join(s.out.Todo, ""); !strings.Contains(todo, "("+want.first+")") {
+			t.Errorf("%s: to do: %s", want.given, todo)
 		}
 	}
 }

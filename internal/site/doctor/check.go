@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/machine/process"
+	"github.com/iikanji/iikanji/internal/site/discover"
 	"github.com/iikanji/iikanji/internal/site/livesite"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
@@ -53,12 +56,15 @@ type round struct {
 	Options
 	out []Check
 	m   map[string]*process.Machine // by the machine's name; one that could not be read has none
-	s   *livesite.Subject           // nil if the site could not be opened
+	// unread are the machines that could not be read, with the reason.
+	unread map[string]error
+	s      *livesite.Subject // nil if the site could not be opened
 }
 
 // Run makes all checks. The error is that of ctx; what fails is in the checks.
 func Run(ctx context.Context, o Options) ([]Check, error) {
 	d := &round{Options: o}
+	d.m, d.unread = o.Hosts.Machines(o.File)
 	d.limits()
 	d.folders()
 	d.running()
@@ -241,6 +247,9 @@ func (d *round) health(ctx context.Context) {
 	if d.File.ProgramOnly() && d.File.URL == "" {
 		return
 	}
+	if err := d.knownName(ctx); err != nil {
+		d.bad(Warning, "", "name of the site", "write it into /etc/hosts, or another address into bench.command", "%v: a benchmarker that gets IIKANJI_URL cannot reach it", err)
+	}
 	if err := d.s.AskSite(ctx); err != nil {
 		d.bad(Failed, "", "url", remedyOf(err, "set url to the address at which clients reach the site"), "%v", err)
 	} else {
@@ -248,10 +257,47 @@ func (d *round) health(ctx context.Context) {
 	}
 }
 
+// lookupWait limits the question for the addresses of the site's name.
+const lookupWait = 2 * time.Second
+
+// knownName returns an error for a name of the site that leads to no address here.
+func (d *round) knownName(ctx context.Context) error {
+	u, err := url.Parse(d.File.URL)
+	if err != nil || net.ParseIP(u.Hostname()) != nil || d.File.Bench.Command == "" {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
+	defer cancel()
+	_, err = net.DefaultResolver.LookupHost(ctx, u.Hostname())
+	return err
+}
+
 // limits says first what iikanji does not do for the site: silence would look like
 // a site without causes.
 func (d *round) limits() {
 	for _, l := range d.File.Limits() {
 		d.bad(Warning, l.Service, "not supported", l.Instead, "%s", l.Says)
+	}
+	d.withoutDatabase()
+}
+
+// withoutDatabase names the database servers of this machine where the site has none: an
+// idle site had no connection to its own when iikanji init looked.
+func (d *round) withoutDatabase() {
+	has := func(role iikanji.Role) bool {
+		return slices.ContainsFunc(d.File.Services, func(s target.Service) bool { return s.Role == role })
+	}
+	m := d.m[""]
+	if m == nil || has(iikanji.RoleDatabase) || !has(iikanji.RoleApp) {
+		return
+	}
+	for _, s := range discover.DatabaseServers(m) {
+		says := fmt.Sprintf("no service is a database, and %s runs at %s: if the site uses it, what the site waits for there is not seen", s.Engine, s.At)
+		remedy := "send the site a request and run iikanji init --force, or add a [[service]] with role = \"database\""
+		if s.Engine == target.EnginePostgreSQL {
+			says += ". " + target.PostgreSQL("").Says
+			remedy = target.PostgreSQL("").Instead
+		}
+		d.bad(Warning, "", "database", remedy, "%s", says)
 	}
 }

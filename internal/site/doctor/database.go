@@ -60,7 +60,9 @@ func (d *round) files(ctx context.Context, s *target.Service) {
 	d.ok(s.Name, "files", "%d SQLite files, of %d sets of tables", len(files), len(groups))
 	if s.Logs.Slow == "" {
 		d.bad(Warning, s.Name, "trace", "have the app write its statements as JSON lines, and fill in logs.slow", "no trace of the app's statements is given: SQLite logs nothing itself")
+		return
 	}
+	d.path(s, "trace", s.Logs.Slow, "correct logs.slow, or have the app write its statements there: without them no statement is seen", true)
 }
 
 // grant is the statement that gives an account the rights that iikanji needs.

@@ -75,8 +75,7 @@ func plain(err error) error {
 
 // running finds the process of each service.
 func (d *round) running() {
-	m, unread := d.Hosts.Machines(d.File)
-	d.m = m
+	m, unread := d.m, d.unread
 	for _, name := range slices.Sorted(maps.Keys(unread)) {
 		d.bad(Failed, "", "processes", "mend the way to the machine, and run doctor again", "%v", unread[name])
 	}
@@ -129,7 +128,11 @@ func (d *round) paths() {
 		if s.DropIn != "" {
 			d.path(s, "folder of drop_in", filepath.Dir(s.DropIn), "make the folder, or correct drop_in", false)
 		}
-		for _, path := range append([]string{s.Config, s.DropIn, s.App.Source, s.Database.Originals}, s.Database.Files...) {
+		config := s.Config
+		if s.Engine.MySQLFamily() && s.DropIn != "" { // its settings are written into the drop-in alone
+			config = ""
+		}
+		for _, path := range append([]string{config, s.DropIn, s.App.Source, s.Database.Originals}, s.Database.Files...) {
 			if path != "" && !d.inside(s, path) {
 				d.bad(Warning, s.Name, "folder of changes", "add its folder to folders below [policy]", "%s is in no folder in which files may be changed", path)
 			}

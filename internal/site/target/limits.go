@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/iikanji/iikanji"
@@ -33,20 +34,26 @@ func PostgreSQL(service string) Limit {
 // Limits lists the services of a file that iikanji does not, or not wholly, diagnose
 // and change, databases first.
 func (f *File) Limits() []Limit {
-	var databases, apps []Limit
+	var databases, webs, apps []Limit
 	for _, s := range f.Services {
 		switch {
 		case s.Role == iikanji.RoleDatabase && s.Engine == EnginePostgreSQL:
 			databases = append(databases, PostgreSQL(s.Name))
 		case s.Role == iikanji.RoleDatabase && !s.Engine.MySQLFamily() && s.Engine != iikanji.EngineSQLite:
 			databases = append(databases, Limit{s.Name, s.Engine, fmt.Sprintf("%s is not supported: its statements are neither diagnosed nor changed", engineName(s.Engine)), ""})
+		case s.Role == iikanji.RoleWeb && s.Engine != "" && s.Engine != iikanji.EngineNginx && s.Engine != engineEnvoy:
+			webs = append(webs, Limit{s.Name, s.Engine, fmt.Sprintf("%s is not supported as a web server: its configuration is neither diagnosed nor changed", engineName(s.Engine)),
+				"Its requests are seen where logs.access names its access log"})
 		case s.Role == iikanji.RoleApp && s.Engine != iikanji.EngineGo:
 			apps = append(apps, Limit{s.Name, s.Engine, fmt.Sprintf("the code of an app in %s is neither diagnosed nor changed: "+
 				"what is seen are its requests, its statements and its CPU", engineName(s.Engine)), ""})
 		}
 	}
-	return append(databases, apps...)
+	return slices.Concat(databases, webs, apps)
 }
+
+// engineEnvoy is a proxy whose counters are read; changes of it are a person's work.
+const engineEnvoy iikanji.Engine = "envoy"
 
 func engineName(e iikanji.Engine) string {
 	if e == "" {

@@ -21,7 +21,8 @@ func TestLimits(t *testing.T) {
 	}
 	f.Services = append(f.Services, Service{Name: "blog", Role: iikanji.RoleApp, Engine: "php"},
 		Service{Name: "worker", Role: iikanji.RoleApp}, Service{Name: "pg", Role: iikanji.RoleDatabase, Engine: EnginePostgreSQL},
-		Service{Name: "mongo", Role: iikanji.RoleDatabase, Engine: "mongodb"})
+		Service{Name: "mongo", Role: iikanji.RoleDatabase, Engine: "mongodb"}, Service{Name: "old", Role: iikanji.RoleWeb, Engine: "apache"},
+		Service{Name: "proxy", Role: iikanji.RoleWeb, Engine: "envoy"})
 	var names []string
 	for _, l := range f.Limits() {
 		names = append(names, l.Service)
@@ -29,7 +30,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%q", l.Text())
 		}
 	}
-	if got := strings.Join(names, " "); got != "pg mongo blog worker" {
+	if got := strings.Join(names, " "); got != "pg mongo old blog worker" {
 		t.Errorf("limits of %s", got)
 	}
 }
