@@ -397,6 +397,10 @@ func (r *benchRun) show(p bench.Progress) {
 	if p.Note != "" {
 		r.progress.Say("%s", p.Note)
 	}
+	if p.Unseen {
+		r.progress.Status("%s", unseenText(p))
+		return
+	}
 	if p.Phase != string(scenario.Load) {
 		r.progress.Status("%s: %s, %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)), report.Number(p.Requests, "request"))
 		return
@@ -407,6 +411,16 @@ func (r *benchRun) show(p bench.Progress) {
 		lines = append(lines, chart)
 	}
 	r.progress.Draw(lines...)
+}
+
+// unseenText is the progress of a run whose load another program makes: its score is known
+// at its end.
+func unseenText(p bench.Progress) string {
+	text := fmt.Sprintf("%s: %s", p.Phase, report.Duration(p.Elapsed.Round(100*time.Millisecond)))
+	if p.Left > 0 {
+		text += fmt.Sprintf(", %s left", p.Left.Round(time.Second))
+	}
+	return text
 }
 
 // print writes the run; dir is its folder, "" if it could not be saved.

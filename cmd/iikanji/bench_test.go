@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load/bench"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
@@ -269,6 +270,21 @@ func TestBenchRefuses(t *testing.T) {
 		var errs lockedBuffer
 		if status, _ := command(t.Context(), &errs, args...); status != exitUsage || !strings.Contains(errs.String(), "iikanji: ") {
 			t.Errorf("%v: status %d, %q", args, status, errs.String())
+		}
+	}
+}
+
+// TestUnseenText: the progress of an outside benchmarker has no score of 0.
+func TestUnseenText(t *testing.T) {
+	for _, c := range []struct {
+		p    bench.Progress
+		want string
+	}{
+		{bench.Progress{Unseen: true, Phase: "load", Elapsed: 12 * time.Second, Left: 48 * time.Second}, "load: 12.0s, 48s left"},
+		{bench.Progress{Unseen: true, Phase: "initialize", Elapsed: 3100 * time.Millisecond}, "initialize: 3.10s"},
+	} {
+		if got := unseenText(c.p); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.p, got, c.want)
 		}
 	}
 }

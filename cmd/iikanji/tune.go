@@ -383,7 +383,10 @@ func (v *tuneView) draw() {
 	} else if w.Pairs > 0 {
 		proof = fmt.Sprintf("  %d pairs", w.Pairs)
 	}
-	if p.Phase == string(scenario.Load) {
+	switch {
+	case p.Unseen:
+		proof += "; this run: " + unseenText(*p)
+	case p.Phase == string(scenario.Load):
 		proof += fmt.Sprintf("; this run: %s left, score %s", p.Left.Round(time.Second), report.Count(int64(p.Score)))
 	}
 	lines = append(lines, proof)

@@ -57,6 +57,8 @@ type Progress struct {
 	Score   float64       // so far
 	// Counts since the phase began, but Errors and Timeouts since the run began.
 	Requests, Errors, Timeouts int64
+	// Unseen: another program makes the load. Neither score nor counts are known.
+	Unseen bool
 	// Note is the scenario's latest line since the last call, "" for none.
 	Note string
 }

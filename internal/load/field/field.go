@@ -55,6 +55,9 @@ type Field struct {
 	// Machine is written on each run; nil writes none.
 	Machine *iikanji.Machine
 
+	// NoRestart leaves the apps alone around an observed run: statements of connections that
+	// were open before it are then not seen.
+	NoRestart bool
 	// Profile adds a CPU profiler to the Go apps for observed runs; see profilersOn.
 	Profile bool
 

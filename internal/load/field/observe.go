@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/cause/diagnose"
@@ -34,7 +35,7 @@ func (f *Field) Observe(ctx context.Context, spec load.Spec) (d *diagnose.Diagno
 		return nil, nil, err
 	}
 	defer f.over()
-	d, known, err = f.Diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx, 0) })
+	d, known, err = f.diagnose(ctx, Load{Time: spec.Load}, func() error { return f.pause(ctx, 0) }, observe.Watched{}, f.learn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,10 +49,49 @@ type sensing interface {
 
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
-// be nil. The settings of the databases are restored.
+// be nil. The settings of the databases are restored. Where the site keeps a slow log of
+// its own, the apps are restarted once more, also after an interrupted run: the connections
+// of the run would log each of their statements there.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
-	return f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
+	d, known, err = f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateRestart)
+	defer cancel()
+	if f.NoRestart || !f.logsSlowly(late) {
+		return d, known, err
+	}
+	f.sayRestart("the connections of the run would fill the site's own slow log")
+	return d, known, errors.Join(err, f.restartApps(late))
 }
+
+// logsSlowly reports whether a database of a site that runs already has a slow log of its own
+// that is on, for slow statements only.
+func (f *Field) logsSlowly(ctx context.Context) bool {
+	if _, runs := f.Subject.(sensing); !runs {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, askLogLimit)
+	defer cancel()
+	for _, s := range f.Subject.Target().WithEngine(iikanji.EngineMariaDB, iikanji.EngineMySQL) {
+		db := f.Subject.Site().Services[s.Name].DB()
+		if db == nil {
+			continue
+		}
+		var on bool
+		var output string
+		var limit float64
+		err := db.QueryRowContext(ctx, "SELECT @@GLOBAL.slow_query_log, @@GLOBAL.log_output, @@GLOBAL.long_query_time").Scan(&on, &output, &limit)
+		if err == nil && on && output != "NONE" && limit > 0 { // a server that does not answer logs nothing
+			return true
+		}
+	}
+	return false
+}
+
+// lateRestart limits the restart of the apps after a run, which an interrupt does not end.
+const lateRestart = 30 * time.Second
+
+// askLogLimit limits the question whether a database logs.
+const askLogLimit = 5 * time.Second
 
 // Watch observes the traffic that the site has, and changes nothing but the logs
 // that the Subject turns on. It restarts no service. The Loader must send no
@@ -94,8 +134,11 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 			return nil, nil, refused
 		}
 		defer func() { err = errors.Join(err, off()) }()
-		if err := f.restartApps(ctx); err != nil {
-			return nil, nil, err
+		if !f.NoRestart {
+			f.sayRestart("only later connections log every statement")
+			if err := f.restartApps(ctx); err != nil {
+				return nil, nil, err
+			}
 		}
 	}
 	if ready != nil {
@@ -116,7 +159,10 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 	if ctx.Err() != nil || m.Run.Took == 0 {
 		return nil, nil, f.unobserved(ctx, m.Run)
 	}
-	return learn(ctx, o, m.Run)
+	if d, known, err = learn(ctx, o, m.Run); errors.Is(err, observe.ErrNoLoad) && len(m.Run.Reasons)+len(m.Run.Warnings) > 0 {
+		return nil, nil, f.unobserved(ctx, m.Run) // an outside benchmarker that reached nothing has ended
+	}
+	return d, known, err
 }
 
 // hostsOf finds the hosts of a target's services. It is nil for a site that is on
@@ -192,7 +238,26 @@ func (f *Field) unobserved(ctx context.Context, run *iikanji.Run) error {
 	if ctx.Err() != nil {
 		return errors.Join(errors.New("interrupted: without a complete load phase there is nothing to diagnose"), err)
 	}
-	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: run.Reasons}, err)
+	reasons := run.Reasons
+	if len(reasons) == 0 {
+		reasons = run.Warnings
+	}
+	return errors.Join(&NoLoadError{Scenario: run.Scenario, Reasons: reasons}, err)
+}
+
+// sayRestart says which apps of a site that runs already are restarted, before they are, and
+// why. An arena was started for the run.
+func (f *Field) sayRestart(why string) {
+	if _, runs := f.Subject.(sensing); !runs {
+		return
+	}
+	var names []string
+	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
+		names = append(names, s.Name)
+	}
+	if len(names) > 0 {
+		f.say(fmt.Sprintf("restarting %s: %s", strings.Join(names, ", "), why))
+	}
 }
 
 // restartApps restarts the apps, so that they open new connections.

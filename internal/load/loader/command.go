@@ -212,9 +212,9 @@ func (c *Command) progress(ctx context.Context, p *phases, length time.Duration,
 		}
 		now := c.Now()
 		if from, loading := p.loading(); loading {
-			show(bench.Progress{Phase: string(scenario.Load), Elapsed: now.Sub(from), Left: max(0, length-now.Sub(from))})
+			show(bench.Progress{Unseen: true, Phase: string(scenario.Load), Elapsed: now.Sub(from), Left: max(0, length-now.Sub(from))})
 		} else {
-			show(bench.Progress{Phase: string(scenario.Initialize), Elapsed: now.Sub(began)})
+			show(bench.Progress{Unseen: true, Phase: string(scenario.Initialize), Elapsed: now.Sub(began)})
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (w *Watch) wait(ctx context.Context, l field.Load) {
 		}
 		if l.Progress != nil {
 			gone := w.Now().Sub(began)
-			l.Progress(bench.Progress{Phase: string(scenario.Load), Elapsed: gone, Left: max(0, l.Time-gone)})
+			l.Progress(bench.Progress{Unseen: true, Phase: string(scenario.Load), Elapsed: gone, Left: max(0, l.Time-gone)})
 		}
 	}
 }

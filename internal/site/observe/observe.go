@@ -256,12 +256,15 @@ func (o *Observer) Samples(dir string) {
 	o.clients, o.noClients = takeClients(dir)
 }
 
+// ErrNoLoad is the error of a run without a load phase.
+var ErrNoLoad = errors.New("the run had no load phase: there is nothing to diagnose")
+
 // Finish reads what the sensors saw of the load phase of a run and proves
 // them. A sensor that cannot be read is red, not an error; the error is only
 // that of ctx, or of a run without load.
 func (o *Observer) Finish(ctx context.Context, run *iikanji.Run) (*Observation, error) {
 	if o.ended.IsZero() {
-		return nil, errors.New("the run had no load phase: there is nothing to diagnose")
+		return nil, ErrNoLoad
 	}
 	ob := &Observation{Run: run, Target: servicesOf(o.w.Target), Seen: o.seen}
 	wall := o.ended.Sub(o.began)
