@@ -17,7 +17,7 @@ import (
 )
 
 type reportCmd struct {
-	Target string `arg:"" help:"Target to report on, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to report on, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Out      string `help:"File or folder to write: its ending .html, .md or .json, or a slash at its end for a folder of TSV tables, is the form; - is standard output." default:"report.html" placeholder:"FILE"`
 	Format   string `help:"html, markdown or json, where the name does not tell it." enum:",html,markdown,json" default:"" placeholder:"FORM"`
@@ -69,6 +69,9 @@ func (c *reportCmd) Run(_ context.Context, e *env) error {
 	s, err := summary.Load(h, a.Name)
 	if err != nil {
 		return err
+	}
+	if a.file != nil {
+		s.Name = a.file.Site
 	}
 	if c.Day {
 		return c.writeDay(e, a, h, s, form)

@@ -31,6 +31,11 @@ var (
 // variables of nginx side by side in the key of a cache.
 var settings = regexp.MustCompile(`^cookies=(?:personal|ignore)$|cookie[:=]\$[a-z]|^(?:\$[a-z]\w*)+:\$[a-z]\w*$`)
 
+// noSecret matches pairs whose value is none by the rule of names and values: those of settings,
+// and numbers behind the name of a table, as in "access_token: 4.7 M rows". A password may be a
+// number.
+var noSecret = regexp.MustCompile(settings.String() + `|(?i)(?:token|key|cookie|credential)[\w-]*["'\x60]?: \d{1,3}(?:\.\d)?$`)
+
 // secretPair reports whether a value is a secret by its name.
 func secretPair(name, value string) bool {
 	return secretName(name) && !settings.MatchString(name+"="+value)
@@ -108,7 +113,7 @@ var rules = []rule{
 	// A variable of nginx (cookie:$http_cookie in a log format) is not a value; $Version is.
 	{[]string{"cookie"}, regexp.MustCompile(`(?i)(?P<keep>\b(?:set-)?cookie["']?\s*[:=]+\s*)(?:\$(?-i:[^a-z])|[^\r\n$\s])[^\r\n]*`), "${keep}" + Removed, nil},
 	// name = value, "name": "value", NAME=value, name => 'value'; not name = ?.
-	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed, settings},
+	{secretHints, regexp.MustCompile(`(?i)(?P<keep>[\w.$-]*(?:` + secretWord + `)[\w-]*["'\x60]?\s*(?:=>|:=|[=:]|\blike\b)\s*)(?:\[removed\]|"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|[^\s,;&)}\]?][^\s,;&)}\]]*)`), "${keep}" + Removed, noSecret},
 	{shortHints, regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s;,&{(_])(?:` + shortWord + `)\s*=\s*)(?:\[removed\]|"[^"]*"?|'[^']*'?|[^\s,;&)}\]]+)`), "${keep}" + Removed, nil},
 	// A flag begins its word: X-Auth-Token is a header and has no flag -Token.
 	{append(shortHints, secretHints...), regexp.MustCompile(`(?i)(?P<keep>(?:^|[\s"'\x60=(\[,])--?(?:[\w-]*-)?(?:` + secretWord + `|pass)[= ])\S+`), "${keep}" + Removed, nil},

@@ -23,6 +23,9 @@ type Findings struct {
 	Notes []string
 	// Most is how many causes are shown as text; 0 shows all.
 	Most int
+	// Room is how many lines the text may have, which is a brief one then; 0 for as many as
+	// it takes.
+	Room int
 	// Unexplained are lines below the table: time that no finding names.
 	Unexplained []string
 	// Plans by digest, for Explain.
@@ -35,6 +38,10 @@ func (f *Findings) Write(w io.Writer, format Format, cols int) error {
 	o := &out{w: w}
 	if format == TSV || format == CSV {
 		o.table(f.table(f.Findings), format, 0)
+		return o.err
+	}
+	if format == Text && f.Room > 0 {
+		f.brief(o, cols)
 		return o.err
 	}
 	f.head(o, format, cols)
@@ -72,6 +79,15 @@ func (f *Findings) lines(o *out, cols int) {
 	if f.Most > 0 && len(causes) > f.Most {
 		causes, rest = causes[:f.Most], causes[f.Most:]
 	}
+	o.table(f.rows(causes), Text, cols)
+	if len(rest) > 0 {
+		o.blank()
+		o.wrapped("  ", more(rest), wide(cols))
+	}
+}
+
+// rows is the table of some findings, each with its remedy in the line below.
+func (f *Findings) rows(causes []iikanji.Finding) *Table {
 	t := f.table(causes)
 	t.Columns = t.Columns[:len(t.Columns)-1]
 	for _, x := range causes {
@@ -81,11 +97,7 @@ func (f *Findings) lines(o *out, cols int) {
 		}
 		t.Below = append(t.Below, below)
 	}
-	o.table(t, Text, cols)
-	if len(rest) > 0 {
-		o.blank()
-		o.wrapped("  ", more(rest), wide(cols))
-	}
+	return t
 }
 
 // more sums up findings that are not shown, by their codes.
@@ -106,7 +118,7 @@ func more(rest []iikanji.Finding) string {
 			texts = append(texts, text)
 		}
 	}
-	return fmt.Sprintf("%d more, of at most %s s each: %s (--all lists them)", len(rest), three(most), strings.Join(texts, ", "))
+	return fmt.Sprintf("%d more (--all lists them), of at most %s s each: %s", len(rest), three(most), strings.Join(texts, ", "))
 }
 
 func (f *Findings) head(o *out, format Format, cols int) {

@@ -100,13 +100,13 @@ func (l *loader) groups() (a, b group) {
 		return a, b
 	}
 	last := clean[len(clean)-1]
-	first := slices.IndexFunc(clean, func(r *Run) bool { return r.Scenario == last.Scenario && sameLoad(r.Load, last.Load) && r != last })
+	first := slices.IndexFunc(clean, func(r *Run) bool { return r.Scenario == last.Scenario && SameLoad(r.Load, last.Load) && r != last })
 	if first < 0 {
 		return a, b
 	}
 	var same []iikanji.RunID
 	for _, r := range clean[first:] {
-		if !slices.Equal(r.With, clean[first].With) || !sameLoad(r.Load, last.Load) {
+		if !slices.Equal(r.With, clean[first].With) || !SameLoad(r.Load, last.Load) {
 			break
 		}
 		if r != last {

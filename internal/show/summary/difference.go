@@ -85,7 +85,7 @@ func doubts(a, b *Detail) (says []string) {
 	}
 	x, y := a.Run, b.Run
 	add(x.Scenario != y.Scenario, "the scenarios differ: %s and %s", x.Scenario, y.Scenario)
-	add(!sameLoad(x.Took, y.Took), "the loads differ: %s and %s", x.Took.Round(1e8), y.Took.Round(1e8))
+	add(!SameLoad(x.Took, y.Took), "the loads differ: %s and %s", x.Took.Round(1e8), y.Took.Round(1e8))
 	add(x.Seed != y.Seed, "the seeds differ: %d and %d", x.Seed, y.Seed)
 	add(x.Place != y.Place, "the CPUs differ: generator on %s, site on %s; and generator on %s, site on %s", x.Place.Generator, x.Place.Stack, y.Place.Generator, y.Place.Stack)
 	add(x.Machine != nil && y.Machine != nil && *x.Machine != *y.Machine, "the machines or the versions of iikanji differ")

@@ -53,8 +53,8 @@ func (l *loader) placeAgain(ids []iikanji.RunID, part Part) {
 	}
 }
 
-// sameLoad reports whether two loads differ by less than a tenth.
-func sameLoad(a, b time.Duration) bool {
+// SameLoad reports whether two loads differ by less than a tenth.
+func SameLoad(a, b time.Duration) bool {
 	return math.Abs(float64(a-b)) < 0.1*float64(max(a, b))
 }
 
@@ -73,7 +73,7 @@ func (l *loader) derived() *Headline {
 		if !r.Clean || r.Part == PartObserved {
 			continue
 		}
-		if len(r.With) > 0 && !slices.Equal(r.With, all) || len(last) > 0 && !sameLoad(r.Load, last[0].Load) {
+		if len(r.With) > 0 && !slices.Equal(r.With, all) || len(last) > 0 && !SameLoad(r.Load, last[0].Load) {
 			break
 		}
 		last = append(last, r)

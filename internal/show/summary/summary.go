@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,7 +19,8 @@ const Version = 1
 // A Summary is a history in the form in which it is shown.
 type Summary struct {
 	Version  int      `json:"version"`
-	Target   string   `json:"target"`
+	Target   string   `json:"target"`             // as it is named in commands
+	Name     string   `json:"name,omitempty"`     // of a site; "" for that of the target
 	Warnings []string `json:"warnings,omitempty"` // damage of the history
 	// Headline is nil if no last comparison was made.
 	Headline *Headline `json:"headline,omitempty"`
@@ -94,6 +96,9 @@ type Note struct {
 	Run  iikanji.RunID `json:"run,omitempty"`
 	Text string        `json:"text"`
 }
+
+// Title is the name of the site, for people.
+func (s *Summary) Title() string { return cmp.Or(s.Name, s.Target) }
 
 // Load reads a history. target is the name of the target, for commands.
 func Load(h *history.History, target string) (*Summary, error) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -67,7 +68,8 @@ func ScoreFigures(s *summary.Summary, link func(iikanji.RunID) string) (figures 
 	return figures
 }
 
-// loadsOf are the lengths of load, in whole seconds, the most frequent first.
+// loadsOf are the lengths of load, in whole seconds, the most frequent first. Lengths that
+// compare are one: those of an outside benchmarker are measured, and differ a little.
 func loadsOf(s *summary.Summary) []time.Duration {
 	count := map[time.Duration]int{}
 	for _, r := range s.Runs {
@@ -75,11 +77,16 @@ func loadsOf(s *summary.Summary) []time.Duration {
 			count[r.Load.Round(time.Second)]++
 		}
 	}
+	frequent := func(a, b time.Duration) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) }
 	var loads []time.Duration
-	for l := range count {
+	for _, l := range slices.SortedFunc(maps.Keys(count), frequent) {
+		if i := slices.IndexFunc(loads, func(have time.Duration) bool { return summary.SameLoad(have, l) }); i >= 0 {
+			count[loads[i]] += count[l]
+			continue
+		}
 		loads = append(loads, l)
 	}
-	slices.SortFunc(loads, func(a, b time.Duration) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(loads, frequent)
 	return loads
 }
 
@@ -129,7 +136,7 @@ func scorePlot(s *summary.Summary, l time.Duration, first bool, title string, wi
 	for i := range s.Runs {
 		r := &s.Runs[i]
 		x := float64(i + 1)
-		here := r.Load.Round(time.Second) == l
+		here := summary.SameLoad(r.Load, l)
 		if !here && (r.Clean || !first || !r.Saved) {
 			continue
 		}

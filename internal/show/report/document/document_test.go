@@ -252,3 +252,18 @@ func TestOneState(t *testing.T) {
 		t.Error("one state is compared with itself")
 	}
 }
+
+// TestLoadsThatCompare: measured lengths of load that differ a little have one chart.
+func TestLoadsThatCompare(t *testing.T) {
+	run := func(id iikanji.RunID, load time.Duration) summary.Run {
+		return summary.Run{ID: id, Saved: true, Clean: true, Load: load, Score: 100, Part: summary.PartSingle}
+	}
+	s := &summary.Summary{Runs: []summary.Run{run(1, 65400*time.Millisecond), run(2, 65600*time.Millisecond), run(3, 65600*time.Millisecond), run(4, 20*time.Second)}}
+	var titles []string
+	for _, f := range document.ScoreFigures(s, nil) {
+		titles = append(titles, f.Title)
+	}
+	if len(titles) != 2 || !strings.Contains(titles[0], "66") || !strings.Contains(titles[1], "20") {
+		t.Errorf("charts %q, want those of 66 s and of 20 s", titles)
+	}
+}

@@ -60,7 +60,7 @@ func (m *markdown) table(t Table, most int) {
 // Markdown writes the report for a pull request or a blog.
 func Markdown(w io.Writer, s *summary.Summary) error {
 	m := &markdown{w: w}
-	m.line("# %s: measurements and changes\n", escaped(s.Target))
+	m.line("# %s: measurements and changes\n", escaped(s.Title()))
 	m.headline(s)
 	m.line("## Trials\n")
 	m.table(trialsTable(s), 0)
