@@ -14,7 +14,7 @@ import (
 )
 
 type applyCmd struct {
-	Target string   `arg:"" help:"Target to change, such as isucondition (an arena is a target)."`
+	Target string   `arg:"" help:"Target to change, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Codes  []string `arg:"" optional:"" name:"code" help:"Finding to remedy, as in DB101 (the best remedy that can be planned) or DB101.2; or a kind of change, its act and its arguments, as iikanji plan has them."`
 
 	File   string `help:"Apply the one remedy of this JSON file instead; - is standard input." placeholder:"FILE"`

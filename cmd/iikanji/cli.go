@@ -103,6 +103,9 @@ func run(ctx context.Context, e *env, args []string) (status int) {
 	if bare {
 		parser.Stdout = e.Stderr
 	}
+	if args, err = hereTarget(parser.Model.Node, args); err != nil {
+		return explain(e.Stderr, err)
+	}
 	k, err := parser.Parse(args)
 	var unwritten *fs.PathError // the text of --help
 	if errors.As(err, &unwritten) {

@@ -12,7 +12,7 @@ import (
 )
 
 type exportCmd struct {
-	Target string `arg:"" help:"Target whose changes to export, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose changes to export, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Into   string `arg:"" name:"dir" help:"Folder to write; it must be empty or missing." type:"path"`
 
 	Literals bool `help:"Export what may be a secret too: whole files and patches as they are."`

@@ -29,7 +29,7 @@ type historyCmd struct {
 }
 
 type historyListCmd struct {
-	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	ID     int    `arg:"" optional:"" help:"Show this change: its diff, its verdict, its runs and its stages."`
 
 	Runs   bool          `help:"Show the runs instead of the changes."`

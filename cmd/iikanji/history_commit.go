@@ -17,7 +17,7 @@ import (
 )
 
 type historyCommitCmd struct {
-	Target string `arg:"" help:"Target whose history to commit, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose history to commit, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Message  string `short:"m" help:"Message of the commit (default: what the history has)." placeholder:"TEXT"`
 	Literals bool   `help:"Commit literals of statements, and what may be a secret; by default they are redacted."`

@@ -16,7 +16,7 @@ import (
 )
 
 type historyDiffCmd struct {
-	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	A      int    `arg:"" help:"Number of the first run."`
 	B      int    `arg:"" help:"Number of the second run."`
 

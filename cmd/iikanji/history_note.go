@@ -12,7 +12,7 @@ import (
 )
 
 type historyNoteCmd struct {
-	Target string `arg:"" help:"Target whose history to add to, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose history to add to, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Number int    `arg:"" name:"run" help:"Number of the run, or 0 for a note about the whole history."`
 	Text   string `arg:"" help:"The note."`
 

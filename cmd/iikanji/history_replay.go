@@ -13,7 +13,7 @@ import (
 )
 
 type historyReplayCmd struct {
-	Target string `arg:"" help:"Target to bring into an earlier state, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to bring into an earlier state, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Number int    `arg:"" name:"run" help:"Number of the run."`
 
 	DryRun bool `help:"Show what would be undone and applied; start nothing."`

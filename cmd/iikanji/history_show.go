@@ -16,7 +16,7 @@ import (
 )
 
 type historyShowCmd struct {
-	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target whose history to show, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Number int    `arg:"" name:"run" help:"Number of the run."`
 
 	JSON     bool `help:"Print one JSON document."`

@@ -14,7 +14,7 @@ import (
 )
 
 type judgeCmd struct {
-	Target string `arg:"" help:"Target to change, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to change, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Code   string `arg:"" optional:"" help:"Finding to remedy, as in DB101 (the best remedy that can be planned) or DB101.2."`
 
 	File string        `help:"Judge the one remedy of this JSON file instead; - is standard input." placeholder:"FILE"`

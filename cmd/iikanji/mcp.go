@@ -17,7 +17,7 @@ import (
 )
 
 type mcpCmd struct {
-	Target   string `arg:"" help:"Target that the client may work on, such as isucondition (an arena is a target)."`
+	Target   string `arg:"" help:"Target that the client may work on, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Literals bool   `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	placeFlags
 }

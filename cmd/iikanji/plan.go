@@ -22,7 +22,7 @@ import (
 )
 
 type planCmd struct {
-	Target string   `arg:"" help:"Target to plan for, such as isucondition (an arena is a target)."`
+	Target string   `arg:"" help:"Target to plan for, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	Codes  []string `arg:"" optional:"" help:"Plan only for these findings or remedies, as in DB101 or DB101.2; or plan what you type: a kind of change, its act, and its arguments as NAME=VALUE."`
 
 	Of   int      `name:"run" help:"Take the findings of this observed run (default: the latest)." placeholder:"N"`

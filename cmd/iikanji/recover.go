@@ -17,7 +17,7 @@ import (
 )
 
 type recoverCmd struct {
-	Target string `arg:"" help:"Target to recover, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to recover, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Damaged string `help:"What to do with changes whose events in the journal are damaged or missing: show the state of their places, undo them, or complete and keep them." enum:"show,undo,keep" default:"show"`
 	JSON    bool   `help:"Print one JSON document: the changes that were undone, put back or kept, and damage of the journal."`

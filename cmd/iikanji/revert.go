@@ -16,7 +16,7 @@ import (
 )
 
 type revertCmd struct {
-	Target string `arg:"" help:"Target to restore, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to restore, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 	ID     int    `arg:"" optional:"" help:"Number of the change to undo, see iikanji history."`
 
 	All  bool `help:"Undo every applied change, the latest first: this restores the original state."`

@@ -37,9 +37,14 @@ func findTargetOrHere(name string) (*namedTarget, error) {
 	}
 	path, ok := target.Find(".")
 	if !ok {
-		return nil, usageError("a target is missing: name an arena, or a folder with an %s (iikanji init writes one)", target.Name)
+		return nil, errNoTarget()
 	}
 	return findTarget(filepath.Dir(path)) // hints with this name hold in every folder
+}
+
+// errNoTarget is the error of a command that needs a target where none is named.
+func errNoTarget() error {
+	return usageError("a target is missing: name an arena, or a folder with an %s (iikanji init writes one)", target.Name)
 }
 
 // findTarget returns the target of a name: an arena, or the folder or the path of

@@ -19,7 +19,7 @@ import (
 )
 
 type uiCmd struct {
-	Target string `arg:"" help:"Target to show, such as isucondition (an arena is a target)."`
+	Target string `arg:"" help:"Target to show, such as isucondition (an arena is a target; default: the iikanji.toml in this folder)."`
 
 	Listen  string   `help:"Address of the pages." default:"127.0.0.1:8765" placeholder:"HOST:PORT"`
 	OTLP    string   `name:"otlp" help:"Receive traces of the app here (OTLP/HTTP); without a host, on 127.0.0.1." placeholder:"[HOST]:PORT"`
