@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type diagnoseCmd struct {
 	Sensors bool          `help:"With --watch: turn missing logs on for that time; it is journalled and undone."`
 	From    string        `help:"Diagnose a folder of iikanji collect; no target is needed." type:"path" placeholder:"FOLDER"`
 
+	NoRestart bool `help:"Do not restart the apps of a site: statements of the connections that they have open are then not seen."`
+
 	Profile bool `help:"Profile the CPU of Go apps: for the run, a file with a profiler is added to the source; it is journalled and undone."`
 
 	Load    time.Duration `help:"Length of the load phase." default:"20s"`
@@ -45,7 +48,7 @@ type diagnoseCmd struct {
 
 	Explain  string        `help:"Show evidence, plans and remedies of the findings with this code." placeholder:"CODE"`
 	Score    bool          `help:"Compare the findings with the known causes of the target."`
-	All      bool          `help:"List all findings; by default the first ten."`
+	All      bool          `help:"Show all findings and notes; by default as many as 20 lines hold, with --watch the first ten findings."`
 	Literals bool          `help:"Show literals of statements, and what may be a secret; by default they are redacted."`
 	Format   report.Format `help:"table, tsv, csv, markdown or json." enum:"table,tsv,csv,markdown,json" default:"table"`
 	JSON     bool          `help:"The same as --format json."`
@@ -55,8 +58,12 @@ type diagnoseCmd struct {
 func (diagnoseCmd) Help() string {
 	return `Brings the target up, loads it once with the slow log on for every statement,
 and prints what is slow, why, its cost in seconds, and what to do, best first.
-Do not compare the score of such a run with others: observing costs time. The
-command changes nothing but the target's log settings, for the run.
+Do not compare the score of such a run with others: observing costs time.
+
+A site is left as it was, but for this: its log settings are changed for the run,
+its apps are restarted once before the run (only connections that are opened later
+log every statement; --no-restart leaves them alone), and pages are requested
+after it. The command says so when it does it.
 
 With --watch no load is sent: the findings are about the traffic that the site
 has, in seconds per hour of it, each with the statement, setting or diff to take
@@ -121,7 +128,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if c.Of != 0 {
 		d, err = recall(r.history, iikanji.RunID(c.Of))
 	} else {
-		d, forbidden, err = diagnoseNew(ctx, r, c.Profile, c.clockFlag)
+		d, forbidden, err = c.observe(ctx, r)
 	}
 	if err != nil {
 		return err
@@ -130,15 +137,7 @@ func (c *diagnoseCmd) Run(ctx context.Context, e *env) error {
 	if !c.Literals {
 		redact.Document(d)
 	}
-	if err := c.print(e, a, d, r.history); err != nil || c.Format != report.Text || c.Explain != "" {
-		return err
-	}
-	if line := promiseLine(forbidden); line != "" {
-		out := &output{w: e.Stdout}
-		out.wrapped(line, wideOf(e))
-		return out.err
-	}
-	return nil
+	return c.print(e, a, d, r.history, promiseLine(a, forbidden))
 }
 
 // recall diagnoses a saved run again.
@@ -158,11 +157,11 @@ func recall(dir string, id iikanji.RunID) (*diagnose.Diagnosis, error) {
 	return diagnose.New(ob, known)
 }
 
-// diagnoseNew brings the target up, makes one observed run and takes the target
+// observe brings the target up, makes one observed run and takes the target
 // down again, with its databases' settings as before. With the findings come the remedies
 // that the policy forbids.
-func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag) (d *diagnose.Diagnosis, forbidden []plannedRemedy, err error) {
-	h, err := r.openHistory(ctx, acting{what: "diagnose", changes: true, clockFlag: late})
+func (c *diagnoseCmd) observe(ctx context.Context, r *benchRun) (d *diagnose.Diagnosis, forbidden []plannedRemedy, err error) {
+	h, err := r.openHistory(ctx, acting{what: "diagnose", changes: true, clockFlag: c.clockFlag})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +172,7 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag)
 	began := r.e.Now()
 	err = useTarget(ctx, r.target, r.stackOptions(), false, func(ctx context.Context, s field.Subject) (err error) {
 		f := r.field(h, s, r.loaderOf(s, h))
-		f.Profile = profile
+		f.Profile, f.NoRestart = c.Profile, c.NoRestart
 		w := r.beginWork(ctx, f)
 		d, _, err = f.Diagnose(ctx, field.Load{Time: r.Load}, func() error {
 			r.ready(began, s)
@@ -191,12 +190,21 @@ func diagnoseNew(ctx context.Context, r *benchRun, profile bool, late clockFlag)
 	})
 	var none *field.NoLoadError
 	if errors.As(err, &none) {
-		err = hinted(err, "iikanji bench "+r.target.Name+" --no-load shows which checks failed")
+		if file := r.target.file; file != nil && file.Bench.Command != "" {
+			err = hinted(err, "run the benchmarker by hand in "+cmp.Or(file.Bench.Dir, filepath.Dir(file.Path))+": "+file.Bench.Command+" (IIKANJI_URL is "+file.URL+")")
+		} else {
+			err = hinted(err, "iikanji bench "+r.target.Name+" --no-load shows which checks failed")
+		}
 	}
 	return d, forbidden, err
 }
 
-func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir string) error {
+// briefLines is how many lines the text has, unless all is asked for: it is seen at once on a
+// terminal of 24 lines.
+const briefLines = 20
+
+// print writes the diagnosis. promises is a line on what the policy forbids, "" for none.
+func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir, promises string) error {
 	score := grading.ScoreOf(d.Findings, grading.ReadAnswers(a.answers()))
 	if c.Format == report.JSON {
 		doc := struct {
@@ -210,8 +218,13 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 		return writeJSON(e.Stdout, doc)
 	}
 	page := findingsPage(d)
-	page.Most = c.most()
 	page.Notes = append(limitNotes(a.limits()), page.Notes...)
+	after := c.after(e, a, d, dir, promises)
+	if page.Most = c.most(); page.Most > 0 && c.Explain == "" {
+		page.Notes = slices.DeleteFunc(page.Notes, func(n string) bool { return strings.HasPrefix(n, greenNote) })
+		slices.SortStableFunc(page.Notes, func(x, y string) int { return noteRank(x) - noteRank(y) })
+		page.Room = briefLines - len(after)
+	}
 	if c.Explain != "" {
 		some, err := page.Explain(e.Stdout, iikanji.Code(c.Explain), c.Format, e.Cols)
 		if err == nil && !some {
@@ -230,12 +243,26 @@ func (c *diagnoseCmd) print(e *env, a *namedTarget, d *diagnose.Diagnosis, dir s
 	if c.Format != report.Text {
 		return nil
 	}
-	text := fmt.Sprintf("\nkept in %s\n", filepath.Join(dir, "runs", fmt.Sprintf("%04d", d.Run.ID)))
-	if len(d.Findings) > 0 {
-		text += fmt.Sprintf("evidence and plans: iikanji diagnose %s --run %d --explain %s\n", a.Name, d.Run.ID, firstCause(d.Findings).Code)
+	out := &output{w: e.Stdout}
+	for _, line := range after {
+		out.line("%s", line)
 	}
-	_, err := fmt.Fprint(e.Stdout, text)
-	return err
+	return out.err
+}
+
+// after are the lines below the findings: where the run is kept, how to see evidence, and
+// what the policy forbids.
+func (c *diagnoseCmd) after(e *env, a *namedTarget, d *diagnose.Diagnosis, dir, promises string) (lines []string) {
+	if c.most() == 0 {
+		lines = []string{"", "kept in " + filepath.Join(dir, "runs", fmt.Sprintf("%04d", d.Run.ID))}
+	}
+	if len(d.Findings) > 0 {
+		lines = append(lines, fmt.Sprintf("evidence and plans: iikanji diagnose %s --run %d --explain %s", a.Name, d.Run.ID, firstCause(d.Findings).Code))
+	}
+	if promises != "" {
+		lines = append(lines, report.Wrap("", "", promises, wideOf(e))...)
+	}
+	return lines
 }
 
 // firstCause is the finding that is numbered 1. Where all are doubts about the measurement,
@@ -255,11 +282,34 @@ func (c *diagnoseCmd) most() int {
 	return fewFindings
 }
 
+// greenNote begins the note on sensors that saw the run, which a brief text leaves out, and
+// redNote is in that on one which did not.
+const (
+	greenNote = "sensors green: "
+	redNote   = " RED, not used: "
+)
+
+// noteRank is the place of a note in a brief text: what is not supported, then what was not
+// seen.
+func noteRank(note string) int {
+	switch {
+	case strings.HasPrefix(note, notSupported):
+		return 0
+	case strings.Contains(note, redNote):
+		return 1
+	}
+	return 2
+}
+
 // findingsPage builds the page of findings. The notes above its table explain the
 // numbers and list the sensors that did not see the run.
 func findingsPage(d *diagnose.Diagnosis) *report.Findings {
 	run := d.Run
-	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), run.Outcome),
+	outcome := run.Outcome.String()
+	if run.Outcome == iikanji.Passed && run.Score > 0 {
+		outcome += fmt.Sprintf(", score %s while observed", report.Count(int64(run.Score)))
+	}
+	p := &report.Findings{Title: fmt.Sprintf("%s  run %d, %s of load: %s", run.Scenario, run.ID, report.Duration(run.Took), outcome),
 		Findings: d.Findings, Of: d.Of, QueryPlans: d.QueryPlansByDigest()}
 	binding, of := "no resource was used up", ""
 	if d.Binding != "" {
@@ -274,14 +324,14 @@ func findingsPage(d *diagnose.Diagnosis) *report.Findings {
 		}
 	}
 	if len(green) > 0 {
-		p.Notes = append(p.Notes, "sensors green: "+strings.Join(green, ", "))
+		p.Notes = append(p.Notes, greenNote+strings.Join(green, ", "))
 	}
 	for _, u := range d.Unexplained {
 		p.Unexplained = append(p.Unexplained, u.Text)
 	}
 	for _, s := range d.Sensors {
 		if !s.Green {
-			p.Notes = append(p.Notes, fmt.Sprintf("%s RED, not used: %s", s.Name, s.Why()))
+			p.Notes = append(p.Notes, s.Name+redNote+s.Why())
 		}
 	}
 	if run.Outcome != iikanji.Passed {

@@ -102,7 +102,8 @@ func recalled(t *testing.T, dir, where string, at int) {
 		args []string
 		want []string
 	}{
-		{nil, []string{"#  code", fmt.Sprintf("%d  DB101", at), "→ add index (jia_isu_uuid", "sensors green: access log", "--run 1 --explain "}},
+		{nil, []string{"#  code", fmt.Sprintf("%d  DB101", at), "→ add index (jia_isu_uuid", "--run 1 --explain "}},
+		{[]string{"--all"}, []string{"sensors green: access log", "kept in "}},
 		{[]string{"--format", "markdown", "--score"}, []string{"## isucondition  run 1", fmt.Sprintf("| %d | DB101 |", at), where, "known causes"}},
 		{[]string{"--explain", "db101"}, []string{fmt.Sprintf("%d. DB101", at), "evidence:", "plan of", "ALL", "remedies, best first:"}},
 	} {

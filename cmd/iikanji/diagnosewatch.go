@@ -104,7 +104,7 @@ func (c *diagnoseCmd) watch(ctx context.Context, e *env, t *namedTarget) error {
 	w := &watching{e: e, target: t, dir: dir, history: hist, length: c.Watch, sensors: c.Sensors, late: c.clockFlag}
 	return w.run(ctx, func(d *diagnose.Diagnosis, s *livesite.Subject) error {
 		if c.Explain != "" || c.Format != report.Text && c.Format != report.Markdown && c.Format != report.JSON {
-			return c.print(e, t, d, hist)
+			return c.print(e, t, d, hist, "")
 		}
 		taken := takeAway(ctx, d, s.Site())
 		if c.Format == report.JSON {

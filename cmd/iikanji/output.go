@@ -65,11 +65,14 @@ func (p *output) limits(all []target.Limit, cols int) {
 	}
 }
 
+// notSupported begins a sentence on what is not done for a part of a site.
+const notSupported = "NOT SUPPORTED: "
+
 // limitNotes are the sentences on what is not done for parts of a site.
 func limitNotes(all []target.Limit) []string {
 	var out []string
 	for _, l := range all {
-		out = append(out, "NOT SUPPORTED: "+l.Text())
+		out = append(out, notSupported+l.Text())
 	}
 	return out
 }

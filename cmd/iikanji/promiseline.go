@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,17 +47,23 @@ func forbiddenOf(ctx context.Context, d *diagnose.Diagnosis, site *change.Site) 
 }
 
 // promiseLine says what which promise would buy: the remedies that the policy forbids, by
-// the promises that they weaken; "" if it forbids none.
-func promiseLine(plans []plannedRemedy) string {
+// the promises that they weaken, and what permits them; "" if it forbids none.
+func promiseLine(t *namedTarget, plans []plannedRemedy) string {
 	type bought struct {
 		words string
 		n     int
 		gain  iikanji.Range
 	}
 	var all []bought
+	var names []string
 	for _, p := range plans {
-		if len(p.Forbidden) == 0 {
+		if len(p.Forbidden) == 0 || slices.Contains(p.Forbidden, iikanji.Privacy) { // no policy can permit that
 			continue
+		}
+		for _, f := range p.Forbidden {
+			if name := strconv.Quote(f.String()); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 		words := inWords(p.Forbidden)
 		i := slices.IndexFunc(all, func(b bought) bool { return b.words == words })
@@ -81,5 +88,9 @@ func promiseLine(plans []plannedRemedy) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "the policy forbids what weakens " + strings.Join(parts, "; ") + ". allow = [\"PROMISE\"] below [policy] of iikanji.toml permits it"
+	line := "the policy forbids what weakens " + strings.Join(parts, "; ")
+	if t.file == nil { // its rules say what a run's answers may be
+		return line
+	}
+	return line + ". To permit it: allow = [" + strings.Join(names, ", ") + "] below [policy] of iikanji.toml"
 }

@@ -92,9 +92,12 @@ func TestForeignSiteUnderLoad(t *testing.T) {
 	var d diagnose.Diagnosis
 	missing := func(f iikanji.Finding) bool { return f.Code == "DB101" && strings.Contains(f.Where, "booking") }
 	for range busyTries {
-		out, _ = shell(t, exitDone, with("diagnose", s.Dir, "--load", "3s", "--json")...)
+		out, said = shell(t, exitDone, with("diagnose", s.Dir, "--load", "3s", "--json")...)
 		if strings.Contains(out, targettest.Secret) {
 			t.Error("a secret is in the diagnosis")
+		}
+		if !strings.Contains(said, "restarting ") {
+			t.Errorf("diagnose restarts the apps and does not say so:\n%s", said)
 		}
 		d = diagnose.Diagnosis{}
 		if err := json.Unmarshal([]byte(out), &d); err != nil {
@@ -111,6 +114,10 @@ func TestForeignSiteUnderLoad(t *testing.T) {
 	}
 	if !slices.ContainsFunc(d.Findings, missing) {
 		t.Fatalf("no index for booking among %+v", d.Findings)
+	}
+	out, said = shell(t, exitDone, with("diagnose", s.Dir, "--load", "1s", "--no-restart")...)
+	if n := strings.Count(out, "\n"); strings.Contains(said, "restarting ") || n > briefLines {
+		t.Errorf("diagnose --no-restart: %d lines\n%s\n%s", n, said, out)
 	}
 	same(t, "observed", siteState(t, s.Dir), original)
 

@@ -52,7 +52,7 @@ func style(t *testing.T) map[string]func(e *env) error {
 		"access": command("access", "access.log"),
 		"slow":   command("slow", "slow.log"),
 		"diagnose": func(e *env) error {
-			return (&diagnoseCmd{Format: report.Text}).print(e, &namedTarget{Name: "店"}, styleDiagnosis(), "history")
+			return (&diagnoseCmd{Format: report.Text}).print(e, &namedTarget{Name: "店"}, styleDiagnosis(), "history", "")
 		},
 		"bench": func(e *env) error { return (&benchRun{benchCmd: &benchCmd{}, e: e}).print(styleRun(), "") },
 		"tune": func(e *env) error {

@@ -58,7 +58,7 @@ func findWaitingInApp(v *cause.View) []iikanji.Finding {
 	}
 	f := iikanji.Finding{Code: "APP221", Where: "requests", Gain: cause.Between(waits, 0, share),
 		Claim: fmt.Sprintf("requests took %.0f s in the apps, of which statements took %.0f s and the apps' CPU %.0f s: the rest, %.0f %%, is waiting inside of the apps",
-			all, v.Seconds, cpu, 100*waits/all),
+			all, v.Seconds, cpu, 100*(all-v.Seconds-cpu)/all),
 		Remedies: whatWaits(v)}
 	for _, r := range waitingRoutes(v) {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: r})
