@@ -206,7 +206,7 @@ func TestContestDaySheet(t *testing.T) {
 		"iikanji doctor":                   {want: "none failed", before: (*examples).giveBench},
 		"iikanji notify test":              {want: "told (json)", before: (*examples).team},
 		"iikanji work keep":                {want: "is the kept state"},
-		"iikanji diagnose .":               {want: "sensors", with: short},
+		"iikanji diagnose .":               {want: "of load: ", with: short},
 		"iikanji deploy":                   {want: "it serves"},
 		"iikanji plan . DB101":             {want: "DB101"},
 		"iikanji apply . DB101":            {want: "is applied"},

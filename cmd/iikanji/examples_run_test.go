@@ -211,7 +211,7 @@ var siteExamples = []example{
 	{line: `iikanji deploy app --back`, want: "the former version serves", page: true},
 	{line: `iikanji deploy app --failed /tmp/failed`, want: "no failed version", status: exitFailed, page: true},
 	{line: `iikanji deploy --etc --ledger ./ledger`, want: "nothing to change", before: (*examples).cloneLedger, page: true},
-	{line: `iikanji diagnose`, want: "sensors", with: "--load 1s", page: true},
+	{line: `iikanji diagnose`, want: "of load: ", with: "--load 1s", page: true},
 	{line: `iikanji init http://127.0.0.1:8080 --bench './bench --target $IIKANJI_URL' --policy contest`, want: "describes the site", before: (*examples).forgetFile, page: true},
 }
 
