@@ -317,7 +317,10 @@ func TestDaemonAgain(t *testing.T) {
 			if err := process.AwaitEndOn(ctx, host.Local{}, before.PID); err != nil { // it has gone into the background
 				return err
 			}
-			is := func() bool { p, now := subject.running()["fpm"].process(), master(); return p != nil && now != nil && p.ID() == now.ID() }
+			is := func() bool {
+				p, now := subject.running()["fpm"].process(), master()
+				return p != nil && now != nil && p.ID() == now.ID()
+			}
 			for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 				if ctx.Err() != nil || time.Now().After(end) {
 					return errors.New("the new process is not the service's")
