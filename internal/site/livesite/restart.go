@@ -44,6 +44,7 @@ func (s *Subject) restartAlone(ctx context.Context, r *running) error {
 	if err := s.comeBack(ctx, r, s.restartOnce(ctx, r)); err != nil {
 		return s.noteOutage(r, err)
 	}
+	r.expect(false) // before the watch: a daemon's first process may have ended already
 	s.watch(r)
 	return joinErrors(s.writePID(r), s.forgetOutage(r))
 }
