@@ -26,6 +26,7 @@ type selftestCmd struct {
 	World    []string `help:"Simulate --searches searches of these worlds only; all is every one." placeholder:"NAME"`
 	Markdown bool     `help:"With --full: print the figures of docs/method.md. With --world: print its table as Markdown."`
 	Worlds   bool     `help:"List the worlds with their budgets."`
+	Oracle   bool     `help:"With --world: also what an oracle reaches that knows all but the noise and which candidate is which."`
 	Budget   string   `help:"With --world: only the budgets that begin so, as in '15 min' or 'no limit'." placeholder:"TEXT"`
 
 	Arena string        `help:"Test the judge on real runs of this unchanged arena instead." placeholder:"ARENA"`

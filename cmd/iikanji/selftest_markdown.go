@@ -125,7 +125,28 @@ func printScenes(o *output, scenes []selftest.Scene, rows []selftest.Row) {
 		t.Rows = append(t.Rows, append([]string{r.World}, worldCells(r)...))
 	}
 	o.markdown(t)
+	printOracle(o, rows)
 }
+
+// printOracle writes what an oracle reaches, if it was asked.
+func printOracle(o *output, rows []selftest.Row) {
+	t := &report.Table{Columns: []report.Column{{Name: "world", Left: true}, {Name: "budget", Left: true}, {Name: "runs"},
+		{Name: "useless"}, {Name: "of the oracle"}, {Name: "harm"}, {Name: "of the oracle"}, {Name: "ratio"}, {Name: "of the oracle"}}}
+	for _, r := range rows {
+		if q := r.Oracle; q != nil {
+			t.Rows = append(t.Rows, []string{r.World, r.Budget, fmt.Sprint(q.Runs), measureCell(r.UselessInForce), measureCell(q.UselessInForce),
+				measureCell(r.Harmful), measureCell(q.Harmful), measureCell(r.Share), measureCell(q.Share)})
+		}
+	}
+	if len(t.Rows) > 0 {
+		o.line("\n%s\n", oracleLegend)
+		o.markdown(t)
+	}
+}
+
+// oracleLegend says what the oracle is.
+const oracleLegend = "An oracle knows all of a site but the noise and which candidate is which, and reads scores only. It has the runs that the time holds, without those of the " +
+	"last comparison and one to observe."
 
 // printGoals writes the goals as Markdown.
 func printGoals(o *output, goals []selftest.Goal) {

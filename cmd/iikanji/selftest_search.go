@@ -33,7 +33,7 @@ func (c *selftestCmd) searches(ctx context.Context, e *env, rep *selftestReport)
 	p.Done()
 	if !c.Full {
 		var err error
-		rep.Worlds, err = simulateScenes(ctx, e, quickProgress(e), selftest.QuickScenes(), c.Seed, c.Searches)
+		rep.Worlds, err = simulateScenes(ctx, e, quickProgress(e), selftest.QuickScenes(), c.Seed, c.Searches, false)
 		return err
 	}
 	p = report.NewProgress(e.Stderr, e.TTY, e.width, e.Now)

@@ -75,7 +75,7 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 		return err
 	}
 	began := e.Now()
-	rows, err := simulateScenes(ctx, e, report.NewProgress(e.Stderr, e.TTY, e.width, e.Now), scenes, c.Seed, c.Searches)
+	rows, err := simulateScenes(ctx, e, report.NewProgress(e.Stderr, e.TTY, e.width, e.Now), scenes, c.Seed, c.Searches, c.Oracle)
 	if err != nil {
 		return err
 	}
@@ -98,8 +98,10 @@ func (c *selftestCmd) worlds(ctx context.Context, e *env) error {
 	return o.err
 }
 
-// simulateScenes simulates n searches of each scene and budget, and shows the time left.
+// simulateScenes simulates n searches of each scene and budget, and shows the time left. With
+// oracle it asks as often what could be reached.
 func simulateScenes(ctx context.Context, e *env, p *report.Progress, scenes []selftest.Scene, seed uint64, n int,
+	oracle bool,
 ) ([]selftest.Row, error) {
 	began := e.Now()
 	total, done := 0, 0
@@ -123,7 +125,16 @@ func simulateScenes(ctx context.Context, e *env, p *report.Progress, scenes []se
 			if err != nil {
 				return rows, err
 			}
-			rows = append(rows, scene.Row(s, t))
+			r := scene.Row(s, t)
+			if oracle && s.HasOracle() {
+				p.Status("%s, %s: the oracle", scene.Name, s.Name)
+				o, err := s.AskOracle(ctx, seed, n)
+				if err != nil {
+					return rows, err
+				}
+				r.Oracle = &o
+			}
+			rows = append(rows, r)
 		}
 	}
 	return rows, nil
@@ -152,6 +163,9 @@ func printWorlds(o *output, e *env, scenes []selftest.Scene, rows []selftest.Row
 		for range scene.Searches {
 			t.Rows = append(t.Rows, worldCells(rows[0]))
 			missed = append(missed, missedGoals(rows[0])...)
+			if o := rows[0].Oracle; o != nil {
+				missed = append(missed, oracleLine(rows[0].Budget, o))
+			}
 			rows = rows[1:]
 		}
 		o.table(t, e.Cols)
@@ -159,6 +173,12 @@ func printWorlds(o *output, e *env, scenes []selftest.Scene, rows []selftest.Row
 			o.line("%s", line)
 		}
 	}
+}
+
+// oracleLine is what an oracle reaches under a budget.
+func oracleLine(budget string, o *selftest.Oracle) string {
+	return fmt.Sprintf("oracle, %s: %d runs, useless %s, harm %s, ratio %s", budget, o.Runs, measureCell(o.UselessInForce),
+		measureCell(o.Harmful), measureCell(o.Share))
 }
 
 // missedGoals has a line for each goal that a row misses.

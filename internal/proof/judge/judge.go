@@ -23,6 +23,8 @@ type Judge struct {
 	Effects Effects
 	// Slope is the effect of the CPU capacity that disturbances leave to a run.
 	Slope Slope
+	// Work is the noise of the work of a request.
+	Work WorkNoise `json:",omitempty"`
 }
 
 // NewJudge is the judge of the method, with the known noise.

@@ -149,14 +149,18 @@ func (s *State) turnsTime() time.Duration {
 }
 
 // tailTime is the time that is reserved for the debts: what is not proven alone, or weakly.
-// Changes of logs and other checks get what the search leaves, see logsFirst, and so do full runs
+// Changes of logs and other checks get what the search leaves, see logsFirst. So do full runs
 // without each kept change: such a run takes as long as five short ones, and harm that only it
-// shows is rare.
+// shows is rare. A search that goes on after its debts were paid leaves the time for these runs.
 func (s *State) tailTime() time.Duration {
 	if !s.bounded() || s.Ending || s.Scarce() {
 		return 0
 	}
-	return min(s.times(DebtShare, s.Options.Time), s.weakTime())
+	debts := min(s.times(DebtShare, s.Options.Time), s.weakTime())
+	if long := s.longTime(); s.Resumed > 0 && long <= s.longLeft()-debts {
+		debts += long
+	}
+	return debts
 }
 
 // weakTime is the time to prove alone what is not proven, or weakly.

@@ -198,3 +198,31 @@ func (s *State) doubtfulGroup(a *CheckArm) bool {
 	}
 	return judge.Effects{Share: 1 - s.constant(PriorMargin), Tau: s.constant(UsualEffect)}.Gain(v.Effect.Mid, v.SE) < s.constant(LeastChance)
 }
+
+// undecidedGroup is a group that time left undecided and that likely has a gain: its members are
+// judged by the pairs that they have themselves. nil if there is none.
+func (s *State) undecidedGroup() *CheckArm {
+	for i := range s.Checks.Arms {
+		if a := &s.Checks.Arms[i]; a.isGroup() && !a.Done && !s.doubtfulGroup(a) {
+			return a
+		}
+	}
+	return nil
+}
+
+// lastOfGroup reports whether a change is all that is left in force of a group that was split: the
+// runs without the group showed that one of it matters, or left that likely.
+func (s *State) lastOfGroup(k Keep) bool {
+	inForce := func(o Keep) bool { return slices.Contains(s.Ledger.InForce, o.Changes[0]) }
+	for i := range s.Checks.Arms {
+		a := &s.Checks.Arms[i]
+		of := func(o Keep) bool { return slices.Equal(o.Changes, k.Changes) }
+		if !a.Done || a.pairs() == 0 || !slices.ContainsFunc(a.Group, of) {
+			continue
+		}
+		if !slices.ContainsFunc(a.Group, func(o Keep) bool { return !of(o) && inForce(o) }) {
+			return true
+		}
+	}
+	return false
+}

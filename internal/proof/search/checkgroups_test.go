@@ -140,3 +140,57 @@ func TestExplained(t *testing.T) {
 		t.Error("the last part of a bundle may go")
 	}
 }
+
+// TestIdleGoes: a change without which no work of a request is another one goes after one pair,
+// unless its score makes a gain likely, and what the pairs of others showed stays.
+func TestIdleGoes(t *testing.T) {
+	s := checking(3, 40)
+	for i, effect := range []float64{0.25, 0.02, 0.05} {
+		s.Checks.Arms[i].shows(iikanji.CallUnknown, effect)
+		s.Checks.Arms[i].Work.Idle = i < 2
+	}
+	if got := Next(*s).String(); got != "end check [2]: unknown, dropped" {
+		t.Fatal(got)
+	}
+	if restart := s.CheckDropped(1); len(restart) > 0 || s.Checks.Arms[2].pairs() != 1 {
+		t.Errorf("checks that begin anew: %v", restart)
+	}
+	if got := Next(*s).String(); got != "round [3] [1]" {
+		t.Error(got)
+	}
+}
+
+// TestGroupLeftUndecided: the members of a group that time left undecided are judged by their own
+// pairs, and the last one stays.
+func TestGroupLeftUndecided(t *testing.T) {
+	s := checking(4, 0)
+	s.Checks.Arms[0].shows(iikanji.Keep, 0.3)
+	s.Checks.Arms[0].Done = true
+	s.Ledger.Attempts[0].Parts[0].Alone = &iikanji.Verdict{}
+	for i, effect := range []float64{0.01, -0.01, 0.02} {
+		s.Checks.Arms[i+1].shows(iikanji.CallUnknown, effect)
+	}
+	s.Checks.AddGroup(keepsOf([]*CheckArm{&s.Checks.Arms[1], &s.Checks.Arms[2], &s.Checks.Arms[3]}))
+	s.Checks.Arms[4].shows(iikanji.CallUnknown, 0.1)
+	var gone []string
+	for range 12 {
+		step := Next(*s)
+		switch step.Do {
+		case SplitGroup:
+			for _, g := range s.Checks.Split(s.Checks.Arm(step.Keeps[0])) {
+				s.Checks.AddGroup(g)
+			}
+		case EndCheck:
+			gone = append(gone, step.String())
+			id := step.Keeps[0].Changes[0]
+			s.CheckDropped(s.Checks.Arm(step.Keeps[0]))
+			s.Ledger.InForce = slices.DeleteFunc(s.Ledger.InForce, func(o iikanji.ChangeID) bool { return o == id })
+		default:
+			if len(gone) != 2 || len(s.Ledger.InForce) != 2 || step.Do != EndChecks {
+				t.Errorf("%v, then %v; in force %v", gone, step, s.Ledger.InForce)
+			}
+			return
+		}
+	}
+	t.Errorf("the checks do not end: %v", gone)
+}

@@ -34,6 +34,8 @@ type CheckArm struct {
 	Verdict iikanji.Verdict `json:"verdict,omitzero"` // after the latest pair that counts
 	Done    bool            `json:"done,omitempty"`   // nothing more is asked of it
 	Proven  bool            `json:"proven,omitempty"` // its own pairs prove its gain
+	// Work is what the pairs say of the work of a request.
+	Work judge.WorkSays `json:"work,omitzero"`
 }
 
 func (a CheckArm) pairs() int { return len(a.Verdict.Tried) }
@@ -46,6 +48,13 @@ func (s *State) inChecks() Step {
 	for i := range arms {
 		if s.mustGo(&arms[i]) && (worst < 0 || arms[i].Verdict.Effect.Mid < arms[worst].Verdict.Effect.Mid) {
 			worst = i
+		}
+	}
+	for i := range arms {
+		if s.idles(&arms[i]) {
+			step := endCheck(&arms[i], true)
+			step.Why = "no work of a request is another one without it, and its pairs prove no gain: " + step.Why
+			return step
 		}
 	}
 	for i := range arms {
@@ -72,6 +81,9 @@ func (s *State) inChecks() Step {
 	if round := s.round(); round != nil {
 		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
 	}
+	if a := s.undecidedGroup(); a != nil {
+		return Step{Do: SplitGroup, Why: timeIsUp + " for them together", Keeps: []Keep{a.Keep}}
+	}
 	if a := s.mostDoubtful(); a != nil {
 		step := endCheck(a, true)
 		step.Why = "its gain is doubtful, and there was no time to prove it alone: " + cmp.Or(step.Why, "no pair was run without it")
@@ -91,7 +103,7 @@ func (s *State) mostDoubtful() (worst *CheckArm) {
 			if s.doubtfulGroup(a) {
 				return a
 			}
-		case s.isWeak(a.Keep) && s.isDoubtful(a) && !s.lastOfBundle(a.Keep):
+		case s.isWeak(a.Keep) && s.isDoubtful(a) && !s.lastOfBundle(a.Keep) && !s.lastOfGroup(a.Keep):
 			if chance := s.chanceOf(a); worst == nil || chance < least {
 				worst, least = a, chance
 			}
@@ -130,6 +142,19 @@ func (s *State) mustGo(a *CheckArm) bool {
 		return true
 	}
 	return v.Call == iikanji.Inconclusive && (a.isGroup() && v.Effect.Mid < v.Worth || !a.isGroup() && s.isWeak(a.Keep))
+}
+
+// idles reports whether a change that is not proven alone goes because it alters no work of a
+// request: the score of its pairs does not make a gain likely either. What does the same work
+// with it and without it may still wait less, which only the score shows.
+func (s *State) idles(a *CheckArm) bool {
+	switch {
+	case a.Done || a.In || !a.Work.Idle || a.Fresh == 0 || a.Verdict.Call == iikanji.Keep:
+		return false
+	case a.isGroup():
+		return a.showsNoGain()
+	}
+	return s.isWeak(a.Keep) && 2*s.chanceOf(a) < 1
 }
 
 // harms reports whether the latest pairs of full runs show that a change harms in them: a longer
@@ -177,7 +202,11 @@ func (s *State) round() []Keep {
 	s.byDoubt(left)
 	most := len(left)
 	if s.bounded() {
-		runs := float64(s.TailLeft()) / float64(max(s.checkCost(), 1))
+		left := s.TailLeft()
+		if s.Long {
+			left = s.longLeft()
+		}
+		runs := float64(left) / float64(max(s.checkCost(), 1))
 		if !begun {
 			if runs < s.constant(CheckRuns) && !s.Long {
 				return nil
@@ -216,7 +245,18 @@ func (s *State) byDoubt(arms []*CheckArm) {
 // paid is few enough.
 func (s *State) mayCheckLong() bool {
 	need := s.longTime()
-	return need > 0 && need <= s.TailLeft()
+	return need > 0 && need <= s.longLeft()
+}
+
+// longLeft is the time for full runs without each kept change. They may take of that of the last
+// comparison, whose runs are then as long as those of the search: what a longer run shows of each
+// change says more than what it shows of all.
+func (s *State) longLeft() time.Duration {
+	if !s.bounded() {
+		return s.TailLeft()
+	}
+	o := s.Options
+	return s.TimeLeft() - time.Duration(2*o.Pairs)*(o.Short+s.Overhead()) - s.spare() - s.turnsTime()
 }
 
 // longTime is the time of one round of full runs in which each kept change is left out once; 0
@@ -247,10 +287,14 @@ func (s *State) checkCost() time.Duration {
 // isDoubtful reports whether a change more likely than it may be has no gain. Of a part of a
 // bundle that neither a design nor a pair without it has measured nothing is known but that
 // the whole helps: it stays, and is named. So does a part in a scarce search, whose design
-// chose the whole for its gain: few runs leave each part doubtful, also the large ones.
+// chose the whole for its gain: few runs leave each part doubtful, also the large ones. What is
+// seen to save work stays, unless its score points to a loss.
 func (s *State) isDoubtful(a *CheckArm) bool {
 	p := s.Ledger.Attempts[a.Keep.Attempt].PartOf(a.Keep.Part)
 	if a.Keep.Part != 0 && a.pairs() == 0 && (p == nil || p.Chance == 0 || s.Scarce()) {
+		return false
+	}
+	if v := a.Verdict; a.Work.Saves && v.Effect.Mid > -v.SE {
 		return false
 	}
 	return s.chanceOf(a) < s.constant(LeastChance)
@@ -264,21 +308,23 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 	if a.Keep.Part == 0 && v.Effect.Level > 0 {
 		pooled := k.Verdict
 		s.Judge.Effects.Pool(&pooled, v)
-		return 1 - pooled.Doubt
+		return judge.WithOdds(1-pooled.Doubt, a.Work.Odds())
 	}
 	before := 1 - k.doubtOf(a.Keep.Changes[0])
 	if v.Effect.Level == 0 || v.SE <= 0 {
 		return before
 	}
 	usual, margin := s.constant(UsualEffect), s.constant(PriorMargin)
-	return judge.Effects{Share: min(1-margin, max(margin, before)), Tau: usual}.Gain(v.Effect.Mid, v.SE)
+	share := judge.WithOdds(min(1-margin, max(margin, before)), a.Work.Odds())
+	return judge.Effects{Share: share, Tau: usual}.Gain(v.Effect.Mid, v.SE)
 }
 
 // Dropped notes that the check of an arm ended with its change undone: the final site is
 // another one. It returns the arms whose pairs are of another question now. After a harmful
 // change these are all; otherwise those that showed no gain beside it, and those whose last
 // look was undecided: no later pair of theirs is looked at. Where there is no time for another
-// round, what their pairs showed is all that will be known: they are judged by it.
+// round, what their pairs showed is all that will be known: they are judged by it. A change that
+// alters no work leaves the site as it was.
 func (s *State) CheckDropped(arm int) (restart []int) {
 	c, more := s.Checks, s.round() != nil
 	v := c.Arms[arm].Verdict
@@ -291,7 +337,7 @@ func (s *State) CheckDropped(arm int) (restart []int) {
 	for i := range c.Arms {
 		a := &c.Arms[i]
 		harmful := Loses(v)
-		if i == arm || a.Done && !(harmful && a.Proven) || !more && !harmful {
+		if i == arm || a.Done && !(harmful && a.Proven) || !more && !harmful || c.Arms[arm].Work.Idle && !harmful {
 			continue
 		}
 		a.Fresh = 0

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/proof/judge"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 )
 
@@ -19,6 +20,8 @@ type Design struct {
 	Rows  []Row       `json:"rows,omitempty"`
 	// Base is ln(score) of the runs without any of them right before.
 	Base []float64 `json:"base,omitempty"`
+	// BaseWork is the work per request of these runs.
+	BaseWork []map[string]float64 `json:"base_work,omitempty"`
 	// Most is how many rows it may have.
 	Most int `json:"most,omitempty"`
 	// Stopped is why the design cannot be finished. Learned: because of what the search did
@@ -32,6 +35,8 @@ type Row struct {
 	Run iikanji.RunID `json:"run"`
 	On  []bool        `json:"on"`          // which parts it had
 	Y   float64       `json:"y,omitempty"` // ln(score)
+	// Work is the work per request, by its name.
+	Work map[string]float64 `json:"work,omitempty"`
 	// Void is why the run does not count, and Failed why it shows that a part breaks the site.
 	Void   string `json:"void,omitempty"`
 	Failed string `json:"failed,omitempty"`
@@ -130,10 +135,22 @@ func (s *State) draws(d *Design) [][]float64 {
 			m.Rows, m.Y = append(m.Rows, r.On), append(m.Y, r.Y)
 		}
 	}
-	for _, p := range d.Parts {
-		m.Slabs = append(m.Slabs, s.slabs(p))
+	savings := s.savings(d)
+	for i, p := range d.Parts {
+		odds := 1.0
+		if savings != nil {
+			odds = judge.WorkOdds(savings[i].saves, savings[i].costs)
+		}
+		m.Slabs = append(m.Slabs, s.slabs(p, odds))
 	}
-	return m.Draws(s.rng(d), s.count(Samples))
+	if !s.elsewhere(d, &m) {
+		return m.Draws(s.rng(d), s.count(Samples))
+	}
+	draws := m.Draws(s.rng(d), s.count(Samples))
+	for i, draw := range draws {
+		draws[i] = draw[:len(d.Parts)]
+	}
+	return draws
 }
 
 // rng is the source of the choices of a design.
@@ -141,10 +158,11 @@ func (s *State) rng(d *Design) *rand.Rand {
 	return rand.New(rand.NewPCG(s.Options.Seed, uint64(len(d.Rows))+1))
 }
 
-// slabs is what is known of a candidate's effect before the design: it has one by its chance,
-// which is large by its expected gain.
-func (s *State) slabs(c Candidate) stats.Slabs {
-	chance := min(s.constant(MostActive), max(s.constant(LeastActive), c.Chance))
+// slabs is what is known of a candidate's effect before the scores of the design: it has one by
+// its chance, whose odds have a factor by the work of its runs, and a large one by its expected
+// gain.
+func (s *State) slabs(c Candidate, odds float64) stats.Slabs {
+	chance := judge.WithOdds(min(s.constant(MostActive), max(s.constant(LeastActive), c.Chance)), odds)
 	large := chance * min(s.constant(MostLarge), s.constant(LeastLarge)+c.Gain)
 	return stats.Slabs{Small: chance - large, Large: large, Tau: max(s.constant(LargeTau), c.Gain)}
 }
@@ -239,7 +257,7 @@ func (s *State) keptBy(d *Design, draws [][]float64) []bool {
 	effects := s.effectsOf(d, draws)
 	var order []int
 	for i, e := range effects {
-		if !e.Off && d.clears(i) && e.Mean >= s.constant(LeastMean) {
+		if !e.Off && d.clears(i) && e.Mean >= s.constant(LeastMean) && e.Gain >= s.constant(Favours) {
 			order = append(order, i)
 		}
 	}

@@ -9,7 +9,7 @@
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
 //   - checks.go, checkgroups.go: the drop-one checks, which pay the debts of a search, one by one and in groups
 //   - undertrial.go: whether the trial, screening or check under way goes on
-//   - design.go: the runs of a design of several candidates, and what they say of each
+//   - design.go, designwork.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next
 //   - sweep.go, groups.go, needs.go: which candidates are tried together: sweeps, bundles, screenings
 //   - tried.go: whether a candidate waits, was tried, or is worth it

@@ -14,7 +14,7 @@ import (
 // length: many sites slow down as their data grow, which a short run does not show.
 func (s *State) BeginEnd() {
 	tail := s.times(TailShare, s.Options.Time) + time.Duration(s.count(TailRounds)*s.count(DebtRounds)*len(s.keeps()))*s.Cost
-	tail = max(tail, s.longTime())
+	tail += s.longTime()
 	s.Ending = true
 	if s.bounded() {
 		s.EndLoad = s.FullIn(s.TimeLeft() - tail - s.times(SpareRuns, s.Cost))

@@ -25,6 +25,9 @@ type Row struct {
 	Tried          Measure `json:"tried"`            // candidates that were in force in a run, mean of a search
 	Runs           float64 `json:"runs"`             // mean of a search
 
+	// Oracle is what an oracle reaches; nil if it was not asked.
+	Oracle *Oracle `json:"oracle,omitempty"`
+
 	Goals []Goal `json:"goals"`
 }
 

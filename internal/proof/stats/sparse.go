@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -16,6 +17,8 @@ type Sparse struct {
 	Slabs []Slabs // of each factor, what was known before
 	// Noise is the noise of a difference of two runs.
 	Noise Prior
+	// Usual is the noise of a run on other sites; 0 is that of a score.
+	Usual float64
 }
 
 // Slabs is what is known of the effect of a factor before the runs: it has none with
@@ -24,7 +27,15 @@ type Sparse struct {
 type Slabs struct {
 	Small, Large float64 // probabilities
 	Tau          float64 // standard deviation of a large effect
+	Even         bool    // as likely below 0 as above
 }
+
+// Elsewhere is what is known of how the effect of a factor differs where another one is absent
+// that has a large effect: mostly not at all.
+func Elsewhere() Slabs { return Slabs{Small: 0.15, Large: 0.15, Tau: 0.2, Even: true} }
+
+// Moves is what is known of the effect of a factor on the work of a request.
+func Moves() Slabs { return Slabs{Small: 0.2, Large: 0.15, Tau: 0.25, Even: true} }
 
 const (
 	// smallTau is the standard deviation of a small effect.
@@ -40,6 +51,9 @@ const (
 	usualRun = 0.035
 	usualDF  = 2
 )
+
+// FewDraws are enough for what is nearly certain, as the effects on the work of a request.
+const FewDraws = 60
 
 // Draws are samples of the effects of all factors from their distribution after the runs
 // (collapsed Gibbs sampling). The first of them are not independent of the start and are
@@ -70,12 +84,13 @@ type gibbs struct {
 	effects []float64
 	s2      float64 // variance of a run
 	u, v    []float64
+	on      []int
 }
 
 func newGibbs(m Sparse) *gibbs {
 	n, p := len(m.Y), len(m.Slabs)
 	g := &gibbs{Sparse: m, n: n, y: make([]float64, n), slab: make([]int, p), inv: make([]float64, n*n), effects: make([]float64, p),
-		u: make([]float64, n), v: make([]float64, n)}
+		u: make([]float64, n), v: make([]float64, n), on: make([]int, 0, n)}
 	mean := Mean(m.Y)
 	for i := range g.y {
 		g.y[i] = m.Y[i] - mean
@@ -88,7 +103,8 @@ func newGibbs(m Sparse) *gibbs {
 		}
 		g.columns = append(g.columns, c)
 	}
-	g.s2 = (usualDF*usualRun*usualRun + m.Noise.DF*m.Noise.Var/2) / (usualDF + m.Noise.DF)
+	g.Usual = cmp.Or(m.Usual, usualRun)
+	g.s2 = (usualDF*g.Usual*g.Usual + m.Noise.DF*m.Noise.Var/2) / (usualDF + m.Noise.DF)
 	return g
 }
 
@@ -97,17 +113,18 @@ func (g *gibbs) sweep(rng *rand.Rand) {
 	g.invert()
 	copy(g.v, g.y) // without the means of the slabs that are chosen
 	for j, k := range g.slab {
-		g.shift(j, -hopeful*g.tau(j, k))
+		g.shift(j, -g.hope(j)*g.tau(j, k))
 	}
 	for j := range g.slab {
 		if t := g.tau(j, g.slab[j]); t > 0 {
 			g.add(g.columns[j], -t*t)
-			g.shift(j, hopeful*t)
+			g.shift(j, g.hope(j)*t)
 		}
-		g.slab[j] = g.drawSlab(rng, j)
+		square := g.times(g.columns[j])
+		g.slab[j] = g.drawSlab(rng, j, square)
 		if t := g.tau(j, g.slab[j]); t > 0 {
-			g.add(g.columns[j], t*t)
-			g.shift(j, -hopeful*t)
+			g.addTimes(square, t*t)
+			g.shift(j, -g.hope(j)*t)
 		}
 	}
 	g.drawEffects(rng)
@@ -115,6 +132,14 @@ func (g *gibbs) sweep(rng *rand.Rand) {
 
 func (g *gibbs) tau(factor, slab int) float64 {
 	return [3]float64{0, smallTau, g.Slabs[factor].Tau}[slab]
+}
+
+// hope is the mean of an effect of a factor, in standard deviations.
+func (g *gibbs) hope(factor int) float64 {
+	if g.Slabs[factor].Even {
+		return 0
+	}
+	return hopeful
 }
 
 // invert computes inv anew for the present noise and slabs.
@@ -148,10 +173,16 @@ func (g *gibbs) shift(factor int, effect float64) {
 
 // times is inv·c in g.u, and c'·inv·c.
 func (g *gibbs) times(c []float64) (square float64) {
+	on := g.on[:0] // half of a column is 0
+	for k, x := range c {
+		if x != 0 {
+			on = append(on, k)
+		}
+	}
 	for i := range g.n {
-		sum := 0.0
-		for k, x := range c {
-			sum += g.inv[i*g.n+k] * x
+		row, sum := g.inv[i*g.n:(i+1)*g.n], 0.0
+		for _, k := range on {
+			sum += row[k] * c[k]
 		}
 		g.u[i] = sum
 		square += sum * c[i]
@@ -160,18 +191,21 @@ func (g *gibbs) times(c []float64) (square float64) {
 }
 
 // add adds variance·c·c' to the covariance (Sherman and Morrison).
-func (g *gibbs) add(c []float64, variance float64) {
-	f := variance / (1 + variance*g.times(c))
-	for i := range g.n {
-		for k := range g.n {
-			g.inv[i*g.n+k] -= f * g.u[i] * g.u[k]
+func (g *gibbs) add(c []float64, variance float64) { g.addTimes(g.times(c), variance) }
+
+// addTimes is add with what times found of c.
+func (g *gibbs) addTimes(square, variance float64) {
+	f, u := variance/(1+variance*square), g.u
+	for i, x := range u {
+		row, fx := g.inv[i*g.n:(i+1)*g.n], f*x
+		for k := range row {
+			row[k] -= fx * u[k]
 		}
 	}
 }
 
-// drawSlab draws the slab of a factor whose variance is not in inv.
-func (g *gibbs) drawSlab(rng *rand.Rand, factor int) int {
-	square := g.times(g.columns[factor])
+// drawSlab draws the slab of a factor whose variance is not in inv, from what times found of it.
+func (g *gibbs) drawSlab(rng *rand.Rand, factor int, square float64) int {
 	dot := 0.0
 	for i, u := range g.u {
 		dot += u * g.v[i]
@@ -181,7 +215,7 @@ func (g *gibbs) drawSlab(rng *rand.Rand, factor int) int {
 	logs, most := [3]float64{}, math.Inf(-1)
 	for k, w := range weights {
 		t := g.tau(factor, k)
-		d, mean := 1+t*t*square, hopeful*t
+		d, mean := 1+t*t*square, g.hope(factor)*t
 		rest := dot - mean*square
 		logs[k] = math.Log(w) - math.Log(d)/2 + mean*dot - mean*mean*square/2 + t*t*rest*rest/(2*d)
 		most = max(most, logs[k])
@@ -207,7 +241,7 @@ func (g *gibbs) drawEffects(rng *rand.Rand) {
 	for j, k := range g.slab {
 		g.effects[j] = 0
 		if t := g.tau(j, k); t > 0 {
-			g.effects[j] = t * (hopeful + rng.NormFloat64())
+			g.effects[j] = t * (g.hope(j) + rng.NormFloat64())
 		}
 	}
 	for i := range g.n {
@@ -224,7 +258,7 @@ func (g *gibbs) drawEffects(rng *rand.Rand) {
 			g.effects[j] += t * t * u * g.columns[j][i]
 		}
 	}
-	ss := usualDF*usualRun*usualRun + g.Noise.DF*g.Noise.Var/2
+	ss := usualDF*g.Usual*g.Usual + g.Noise.DF*g.Noise.Var/2
 	for i := range g.n {
 		e := g.y[i] - level - slope*g.trend[i] - g.sum(i)
 		ss += e * e

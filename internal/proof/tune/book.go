@@ -165,6 +165,7 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 func (b *book) learn() {
 	j := judge.NewJudge(b.state.Usual(judge.Noise(b.aa, b.past...)))
 	j.Looks = j.Looks.Scaled(b.ledger().Share())
+	j.Work = judge.LearnWork(b.aa, b.past...)
 	j.Slope = judge.LearnSlope(append(slices.Clone(b.past), judge.PairRuns(b.aa))...)
 	var tried []judge.Tried
 	for i := range b.ledger().Attempts {

@@ -134,7 +134,7 @@ func (t *Tuner) judgeArm(arm int) {
 	if p := tr.Case.Pairs[len(tr.Case.Pairs)-1]; p.Void == "" {
 		a.Fresh++
 	}
-	a.Verdict = tr.Rule(s.Judge).Decide(tr.Case)
+	a.Verdict, a.Work = tr.Rule(s.Judge).Decide(tr.Case), s.Judge.WorkSays(tr.Case.Pairs)
 	t.display.pairs(len(a.Verdict.Tried), a.Verdict.Effect)
 }
 

@@ -43,7 +43,11 @@ func (t *Tuner) screen(ctx context.Context, all []search.Candidate) error {
 		return nil
 	}
 	d.Answered = answered
-	t.design, b.state.Design = d, b.present().NewDesign(parts, judge.LogScores(b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):]))
+	base := b.incumbent[max(0, len(b.incumbent)-b.state.MostBase()):]
+	t.design, b.state.Design = d, b.present().NewDesign(parts, judge.LogScores(base))
+	for _, run := range base {
+		b.state.Design.BaseWork = append(b.state.Design.BaseWork, judge.Work(run))
+	}
 	t.display.say("screening %d candidates together in up to %d runs: each run has some of them", len(parts), b.state.Design.Most)
 	return nil
 }
@@ -135,7 +139,7 @@ func (t *Tuner) runRow(ctx context.Context, row []bool, doing string) error {
 			st.Stopped = "initialize makes a table anew and wipes a part of it out"
 			return nil
 		}
-		r.Y = math.Log(run.Score)
+		r.Y, r.Work = math.Log(run.Score), judge.Work(run)
 	}
 	st.Rows = append(st.Rows, r)
 	return nil
