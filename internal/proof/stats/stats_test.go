@@ -293,7 +293,7 @@ func TestSparse(t *testing.T) {
 
 // TestSparseExact: scores without any noise are no error.
 func TestSparseExact(t *testing.T) {
-	m := Sparse{Slabs: []Slabs{{0.3, 0.1, 0.3}, {0.3, 0.1, 0.3}}}
+	m := Sparse{Slabs: []Slabs{{Small: 0.3, Large: 0.1, Tau: 0.3}, {Small: 0.3, Large: 0.1, Tau: 0.3}}}
 	for run := range 8 {
 		row := []bool{run%2 == 0, run%4 < 2}
 		m.Rows, m.Y = append(m.Rows, row), append(m.Y, 9+0.1*bit(row[0]))
