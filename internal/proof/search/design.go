@@ -143,14 +143,7 @@ func (s *State) draws(d *Design) [][]float64 {
 		}
 		m.Slabs = append(m.Slabs, s.slabs(p, odds))
 	}
-	if !s.elsewhere(d, &m) {
-		return m.Draws(s.rng(d), s.count(Samples))
-	}
-	draws := m.Draws(s.rng(d), s.count(Samples))
-	for i, draw := range draws {
-		draws[i] = draw[:len(d.Parts)]
-	}
-	return draws
+	return m.Draws(s.rng(d), s.count(Samples))
 }
 
 // rng is the source of the choices of a design.
@@ -249,15 +242,16 @@ func (s *State) designIsOver(d *Design, draws [][]float64) string {
 
 // keptBy are the parts that a design without pairs after it keeps: in a scarce search. They
 // have a gain by expectation, those with the least risk of harm first, and the chances of
-// harm add up to no more than it may be.
+// harm add up to no more than it may be. What is not seen to save work must likely have a gain.
 func (s *State) keptBy(d *Design, draws [][]float64) []bool {
 	if !s.Scarce() {
 		return nil
 	}
-	effects := s.effectsOf(d, draws)
+	effects, savings := s.effectsOf(d, draws), s.savings(d)
 	var order []int
 	for i, e := range effects {
-		if !e.Off && d.clears(i) && e.Mean >= s.constant(LeastMean) && e.Gain >= s.constant(Favours) {
+		idle := savings != nil && 2*savings[i].saves < 1
+		if !e.Off && d.clears(i) && e.Mean >= s.constant(LeastMean) && (!idle || e.Gain >= s.constant(Favours)) {
 			order = append(order, i)
 		}
 	}

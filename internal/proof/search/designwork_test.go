@@ -66,25 +66,3 @@ func TestSavings(t *testing.T) {
 		t.Errorf("the chance of the idle parts is %.2f instead of %.2f, of the first %.2f instead of %.2f", idle, before, with[0].Gain, without[0].Gain)
 	}
 }
-
-// TestElsewhere: what a part brings beside a large one is what a design says of it, although other
-// rows show that it brings nothing alone; and parts that do nothing are not blamed for that.
-func TestElsewhere(t *testing.T) {
-	s := designed(8, 12, func(on []bool) (score, work float64) {
-		both := on[0] && on[1]
-		return 0.4*float64(bit(on[0])) + 0.25*float64(bit(both)) - 0.2*float64(bit(on[0] && on[2])) + 0.18*float64(bit(!on[0] && on[2])), 1
-	})
-	s.Design.BaseWork = nil
-	effects := s.Effects(s.Design)
-	if e := effects[1]; e.Gain < 0.95 || e.Mean < 0.15 {
-		t.Errorf("the part that needs the first: %+v", e)
-	}
-	if e := effects[2]; e.Harm < 0.9 {
-		t.Errorf("the part that harms beside the first: %+v", e)
-	}
-	for i, e := range effects[3:] {
-		if e.Gain > 0.6 {
-			t.Errorf("part %d, which does nothing: %+v", i+3, e)
-		}
-	}
-}

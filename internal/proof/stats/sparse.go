@@ -30,10 +30,6 @@ type Slabs struct {
 	Even         bool    // as likely below 0 as above
 }
 
-// Elsewhere is what is known of how the effect of a factor differs where another one is absent
-// that has a large effect: mostly not at all.
-func Elsewhere() Slabs { return Slabs{Small: 0.15, Large: 0.15, Tau: 0.2, Even: true} }
-
 // Moves is what is known of the effect of a factor on the work of a request.
 func Moves() Slabs { return Slabs{Small: 0.2, Large: 0.15, Tau: 0.25, Even: true} }
 
