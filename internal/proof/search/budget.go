@@ -156,11 +156,16 @@ func (s *State) tailTime() time.Duration {
 	if !s.bounded() || s.Ending || s.Scarce() {
 		return 0
 	}
-	debts := min(s.times(DebtShare, s.Options.Time), s.weakTime())
+	debts := s.debtTime()
 	if long := s.longTime(); s.Resumed > 0 && long <= s.longLeft()-debts {
 		debts += long
 	}
 	return debts
+}
+
+// debtTime is the time that is reserved for the debts alone.
+func (s *State) debtTime() time.Duration {
+	return min(s.times(DebtShare, s.Options.Time), s.weakTime())
 }
 
 // weakTime is the time to prove alone what is not proven, or weakly.

@@ -240,45 +240,6 @@ func (s *State) byDoubt(arms []*CheckArm) {
 	})
 }
 
-// mayCheckLong reports whether the kept changes are checked once more, in full runs, before the
-// last comparison: some help at first and harm in a longer run. What is left after the debts are
-// paid is few enough.
-func (s *State) mayCheckLong() bool {
-	need := s.longTime()
-	return need > 0 && need <= s.longLeft()
-}
-
-// longLeft is the time for full runs without each kept change. They may take of that of the last
-// comparison, whose runs are then as long as those of the search: what a longer run shows of each
-// change says more than what it shows of all.
-func (s *State) longLeft() time.Duration {
-	if !s.bounded() {
-		return s.TailLeft()
-	}
-	o := s.Options
-	return s.TimeLeft() - time.Duration(2*o.Pairs)*(o.Short+s.Overhead()) - s.spare() - s.turnsTime()
-}
-
-// longTime is the time of one round of full runs in which each kept change is left out once; 0
-// if there is none, because it was made or the last comparison shows the same.
-func (s *State) longTime() time.Duration {
-	o, n := s.Options, len(s.keeps())
-	if s.Long || s.Scarce() || s.Plan.ConfirmLast || o.Full <= o.Short || n < s.count(FewestPairs) {
-		return 0
-	}
-	return time.Duration(n+1) * (o.Full + s.Overhead())
-}
-
-// Unseen is what no run without a change has shown, as the checks were short; "" if they were
-// not.
-func (s *State) Unseen() string {
-	o := s.Options
-	if o.Full <= o.Short || s.Long || len(s.keeps()) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("no change was left out of a run longer than %s: one that helps at first and harms later would show in the last comparison as a whole only", Brief(o.Short))
-}
-
 // checkCost is the time of a run of the checks.
 func (s *State) checkCost() time.Duration {
 	return s.Cost + max(0, s.Checks.Load-s.Options.Short)

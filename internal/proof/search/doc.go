@@ -7,6 +7,7 @@
 //
 //   - next.go: the phases of a search: measure, explore
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
+//   - longchecks.go: full runs without each kept change
 //   - checks.go, checkgroups.go: the drop-one checks, which pay the debts of a search, one by one and in groups
 //   - undertrial.go: whether the trial, screening or check under way goes on
 //   - design.go, designwork.go: the runs of a design of several candidates, and what they say of each

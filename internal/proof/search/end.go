@@ -60,8 +60,8 @@ func (s *State) conclude() Step {
 		if s.mayResume() {
 			return Step{Do: Resume, Why: "the kept changes are checked, and there is time for further candidates"}
 		}
-		if s.mayCheckLong() {
-			return at(Step{Do: StartChecks, Why: "there is time to leave each out of longer runs, too", Keeps: s.keeps(), Long: true}, Drops)
+		if keeps := s.longKeeps(); len(keeps) > 0 {
+			return at(Step{Do: StartChecks, Why: "there is time to leave each out of longer runs, too", Keeps: keeps, Long: true}, Drops)
 		}
 		if cheap := s.keptForCost(); s.Options.ScoreOnly && len(cheap) > 0 {
 			return at(Step{Do: UndoCost, Why: "the policy counts the score alone", Keeps: cheap}, Proving)

@@ -45,6 +45,9 @@ func (s *State) keeps() []Keep {
 	return all
 }
 
+// KeptChanges is how many kept changes there are, each of a bundle by itself.
+func (s *State) KeptChanges() int { return len(s.keeps()) }
+
 func bit(b bool) int {
 	if b {
 		return 1

@@ -174,6 +174,9 @@ func (s *State) explore() Step {
 		step.Sweep, step.Plan.Sweep = true, parts
 		return step
 	}
+	if s.longFirst(c) {
+		return Step{Do: EndSearch, Why: "the rest of the time is for the kept changes: is each still needed, also in longer runs?"}
+	}
 	if s.logsFirst(c) {
 		return Step{Do: EndSearch, Why: "the rest of the time is for changes that turn logs off"}
 	}

@@ -22,6 +22,7 @@ type State struct {
 	Ending    bool          `json:"ending,omitempty"`       // the rest of the time is for the end
 	Resumed   int           `json:"resumed,omitempty"`      // attempts when the end phase went back to the search; 0 if it did not
 	Long      bool          `json:"long,omitempty"`         // the kept changes are checked in full runs, too
+	Unchecked int           `json:"unchecked,omitempty"`    // of the kept changes, when the others are
 	EndLoad   time.Duration `json:"end_load_ns,omitempty"`  // least load of full runs while ending
 
 	// What runs have shown of the noise and of the score.

@@ -26,7 +26,7 @@ func (t *Tuner) startChecks(keeps []search.Keep, long bool) error {
 	b := t.book
 	load := t.Options.Short
 	if long {
-		load, b.state.Long = t.Options.Full, true
+		load, b.state.Long, b.state.Unchecked = t.Options.Full, true, b.state.KeptChanges()-len(keeps)
 	}
 	star := &trial.Star{Site: t.runner, Load: load, Rng: t.runner.rng}
 	checks := &search.Checks{Load: load}
