@@ -38,6 +38,9 @@ func (s *State) grouped() [][]Keep {
 	if !begun {
 		return s.firstGroups(all)
 	}
+	if s.round() == nil { // a group without a run decides nothing
+		return nil
+	}
 	var groups [][]Keep
 	for _, group := range s.byBundle(keepsOf(weak)) {
 		if len(group) >= s.count(FewestPairs) && !c.had(group) {

@@ -78,6 +78,9 @@ func (s *State) inChecks() Step {
 			return endCheck(a, false)
 		}
 	}
+	if s.leavesToLong() {
+		return Step{Do: EndChecks, Why: "the next runs without a change are full ones", Plan: Plan{Stage: Proving}}
+	}
 	if round := s.round(); round != nil {
 		return Step{Do: RunRound, Why: "is each still needed?", Keeps: round}
 	}

@@ -58,6 +58,29 @@ func (s *State) longTime() time.Duration {
 	return time.Duration(max(1, len(s.smallOf(keeps)))+1) * (o.Full + s.Overhead())
 }
 
+// leavesToLong reports whether the short checks end for the full runs: these would have no time
+// after another round. What a proof usually takes was run.
+func (s *State) leavesToLong() bool {
+	if !s.bounded() || s.Checks.Rounds < s.count(DebtRounds) || s.longTime() == 0 {
+		return false
+	}
+	left := s.longLeft()
+	return left >= s.longTime() && left-s.pairCost() < s.longTime()
+}
+
+// PairsTold notes what the pairs of checks that end told of parts that they left undecided.
+func (s *State) PairsTold() {
+	for i := range s.Checks.Arms {
+		a := &s.Checks.Arms[i]
+		if a.Done || a.isGroup() || a.pairs() == 0 {
+			continue
+		}
+		if p := s.Ledger.Attempts[a.Keep.Attempt].PartOf(a.Keep.Part); a.Keep.Part != 0 && p != nil && p.Alone == nil {
+			p.Chance = s.chanceOf(a)
+		}
+	}
+}
+
 // longLeft is the time for full runs without each kept change. They may take of that of the last
 // comparison, whose runs are then as long as those of the search: what a longer run shows of each
 // change says more than what it shows of all.

@@ -193,6 +193,7 @@ func (t *Tuner) dropGroup(ctx context.Context, arm int, why string) error {
 
 // endChecks ends the drop-one checks.
 func (t *Tuner) endChecks(why string) error {
+	t.book.state.PairsTold()
 	t.star, t.book.state.Checks = nil, nil
 	if why != "" {
 		t.display.note("%s", why)
