@@ -57,6 +57,22 @@ func (s *State) NoiseValid() time.Duration { return s.times(NoiseValid, time.Hou
 // Overhead is the time that a run takes beyond its load.
 func (s *State) Overhead() time.Duration { return max(s.leastOverhead(), s.Cost-s.Options.Short) }
 
+// runTime is the time that a run with a load of this length takes, with its reset. A command whose
+// runs have one length may be shorter than iikanji.toml says: what a run took counts.
+func (s *State) runTime(load time.Duration) time.Duration { return s.lasts(load) + s.Overhead() }
+
+// lasts is how long a load of this length takes, by the run that took longest where all have
+// one length.
+func (s *State) lasts(load time.Duration) time.Duration {
+	if s.oneLength() && s.Cost > 0 {
+		return min(load, s.Cost)
+	}
+	return load
+}
+
+// oneLength reports whether all runs of the search have the length that the command gives them.
+func (s *State) oneLength() bool { return s.Options.Full == s.Options.Short }
+
 // Scarce reports whether the time of the search holds only few runs, as with the fixed
 // load of a minute of an outside benchmarker. Such a search tries all promising
 // candidates together (sweep) and accepts a gain that one run shows beyond doubt.
@@ -95,7 +111,7 @@ func (s *State) calibrationRuns() int {
 // confirmsBySame reports whether a search is so short that the runs of its last comparison
 // confirm all that it keeps, and may do so because all of its runs have one length.
 func (s *State) confirmsBySame() bool {
-	return s.Options.Full == s.Options.Short && s.Options.Time < s.times(VeryScarce, s.RunCost())
+	return s.oneLength() && s.Options.Time < s.times(VeryScarce, s.RunCost())
 }
 
 // fullLoad is how long a full run may be so that the last comparison has at
@@ -126,10 +142,10 @@ func (s *State) FinalLoad() time.Duration {
 func (s *State) endTime() time.Duration {
 	if s.Ledger.KeptNothing() { // the shortest comparison, so that something may be kept at all
 		pairs := min(s.count(FewestPairs), s.Options.Pairs)
-		return time.Duration(2*pairs)*(s.Options.Short+s.Overhead()) + s.times(RehearsalShare, s.RunCost()) + s.turnsTime()
+		return time.Duration(2*pairs)*s.runTime(s.Options.Short) + s.times(RehearsalShare, s.RunCost()) + s.turnsTime()
 	}
 	load := max(s.fullLoad(), s.EndLoad)
-	return time.Duration(2*s.Options.Pairs)*(load+s.Overhead()) + s.spare() + s.turnsTime()
+	return time.Duration(2*s.Options.Pairs)*s.runTime(load) + s.spare() + s.turnsTime()
 }
 
 // spare is the time that the end phase reserves beyond the runs of the last comparison:
@@ -152,15 +168,33 @@ func (s *State) turnsTime() time.Duration {
 // Changes of logs and other checks get what the search leaves, see logsFirst. So do full runs
 // without each kept change: such a run takes as long as five short ones, and harm that only it
 // shows is rare. A search that goes on after its debts were paid leaves the time for these runs.
+// Less is reserved while the search may gain much by going on.
 func (s *State) tailTime() time.Duration {
 	if !s.bounded() || s.Ending || s.Scarce() {
 		return 0
 	}
 	debts := s.debtTime()
+	if debts > 0 && s.debtsWait() {
+		return time.Duration(s.constant(DebtWaits) * float64(debts))
+	}
 	if long := s.longTime(); s.Resumed > 0 && long <= s.longLeft()-debts {
 		debts += long
 	}
 	return debts
+}
+
+// debtsWait reports whether the proof of each kept change alone waits: a considerable gain may have
+// moved the limit, and the site was not observed since, or the candidates that had no trial promise
+// a solid one.
+func (s *State) debtsWait() bool {
+	if s.Stale {
+		return true
+	}
+	left := 0.0
+	for _, c := range s.waiting(false) {
+		left += c.promise()
+	}
+	return left >= s.constant(Solid)
 }
 
 // debtTime is the time that is reserved for the debts alone.

@@ -127,6 +127,7 @@ const (
 	MostVoidRounds
 	DebtRounds
 	DebtShare
+	DebtWaits
 	MostBadPairs
 
 	numbers
@@ -293,8 +294,10 @@ var table = [numbers]Constant{
 		"In a row whose run of the final site does not count: the checks end."},
 	CheckRuns: {"check runs", 5, "runs",
 		"The least time in which a drop-one check or a change of logs can decide."},
-	DebtRounds:   {"debt rounds", 3, "rounds", "What the proof of a change alone takes, with those of the others."},
-	DebtShare:    {"debt share", 0.35, "of the time", "The most that is reserved for debts while the search goes on."},
+	DebtRounds: {"debt rounds", 3, "rounds", "What the proof of a change alone takes, with those of the others."},
+	DebtShare:  {"debt share", 0.35, "of the time", "The most that is reserved for debts while the search goes on."},
+	DebtWaits: {"debt waits", 0.5, "of what is reserved for debts",
+		"Reserved while the limit may have moved or the candidates that had no trial promise a solid gain."},
 	MostBadPairs: {"most bad pairs", 2, "pairs", "That the last comparison repeats before disturbed runs count."},
 }
 

@@ -29,7 +29,7 @@ func (s *State) BeginEnd() {
 // the fast lane let in: a scarce search has no time for runs of its own, the runs have
 // one length, and no other change is in force.
 func (s *State) confirmsLast() bool {
-	return s.Scarce() && s.Options.Full == s.Options.Short && s.Ledger.Open != nil && s.Ledger.KeptNothing() &&
+	return s.Scarce() && s.oneLength() && s.Ledger.Open != nil && s.Ledger.KeptNothing() &&
 		(s.TailLeft() < s.pairCost() || !s.canConfirm())
 }
 

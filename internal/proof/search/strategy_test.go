@@ -190,6 +190,11 @@ func TestBudgetEnd(t *testing.T) {
 		if tail, search := b.TailLeft(), b.TimeFor(); search != tail-9*b.Cost {
 			t.Errorf("after %v, with two weak proofs: %v for the search of %v", c.spent, search, tail)
 		}
+		b.Stale = true // a gain may have moved the limit
+		if tail, search := b.TailLeft(), b.TimeFor(); search != tail-9*b.Cost/2 {
+			t.Errorf("after %v, before the site is observed again: %v for the search of %v", c.spent, search, tail)
+		}
+		b.Stale = false
 		b.Ledger.Attempts = nil
 		b.BeginEnd()
 		if load := max(b.fullLoad(), b.EndLoad); load != c.load {
@@ -245,6 +250,8 @@ func TestTimePlan(t *testing.T) {
 			"10m0s hold about 7 runs of 77s: 1 to measure the noise, 1 to observe, 1 for a sweep of all promising changes, 4 for the last comparison"},
 		{Options{Time: 15 * time.Minute, Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4, Runs: 40}, 14 * time.Second,
 			"15m0s hold about 64 runs of 14s: 6 to measure the noise, 1 to observe, 41 to try changes, 8 with a load of 18s and more for the last comparison; at most 40 runs are allowed"},
+		{fixed(20*time.Minute, time.Minute), 23 * time.Second, // the command ends earlier than its length says
+			"20m0s hold about 52 runs of 23s: 4 to measure the noise, 1 to observe, 40 to try changes, 4 for the last comparison"},
 		{Options{Short: 10 * time.Second, Full: time.Minute, Watch: 10 * time.Second, Pairs: 4}, 0,
 			"no time limit; runs of about 12s: 8 to measure the noise, 1 to observe, as many as needed to try changes, 8 with a load of 60s and more for the last comparison"},
 	} {

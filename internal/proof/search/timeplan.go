@@ -27,13 +27,16 @@ type TimePlan struct {
 func (s *State) TimePlan(had int) TimePlan {
 	p := TimePlan{Time: s.Options.Time, Run: s.RunCost(), Noise: max(0, s.calibrationRuns()-had), Observe: 1,
 		Sweep: s.Scarce(), Compare: 2 * s.Options.Pairs, Full: s.fullLoad(), Allowed: s.Options.Runs}
+	if lasts := s.lasts(p.Full); lasts < p.Full {
+		p.Full = max(0, lasts-s.leastOverhead())
+	}
 	if p.Time <= 0 {
 		return p
 	}
 	p.Runs = int(p.Time / p.Run)
 	p.Least = s.scarceTime(s.count(FewestCalibration), p.Run)
-	observed := max(p.Run, s.Options.Watch+s.Overhead())
-	rest := p.Time - time.Duration(p.Noise)*p.Run - observed - time.Duration(p.Compare)*(p.Full+s.Overhead()) - s.spare()
+	observed := max(p.Run, s.runTime(s.Options.Watch))
+	rest := p.Time - time.Duration(p.Noise)*p.Run - observed - time.Duration(p.Compare)*s.runTime(p.Full) - s.spare()
 	p.Search = max(0, int(rest/p.Run))
 	return p
 }
