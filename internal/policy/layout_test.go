@@ -60,8 +60,8 @@ var layout = map[string][]string{
 	"internal/cause":                           {"words", "internal/proof/attribute", "internal/cause/database/index", "internal/site/fact", "internal/show/plain"}, // what rules see, their declarations, the ranking
 	"internal/cause/database/index":            {"words", "internal/lang/sqltext", "internal/site/fact", "internal/lang/catalog"},                                   // the index adviser
 	"internal/cause/database/index/indextest":  {"words", "internal/lang/catalog"},                                                                                  // tables of text cases
-	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact", "internal/lang/sqltext"}, // locking reads in the source's texts
-	"internal/cause/boot":                      {"words", "internal/cause", "internal/site/fact"}, // what a reboot would lose
+	"internal/cause/app":                       {"words", "internal/cause", "internal/site/fact", "internal/lang/sqltext"},                                          // locking reads in the source's texts
+	"internal/cause/boot":                      {"words", "internal/cause", "internal/site/fact"},                                                                   // what a reboot would lose
 	"internal/cause/cache":                     {"words", "internal/cause", "internal/site/fact"},
 	"internal/cause/database":                  {"words", "internal/cause", "internal/cause/database/index", "internal/site/fact", "internal/lang/catalog"},
 	"internal/cause/machine":                   {"words", "internal/cause", "internal/site/fact"},

@@ -97,7 +97,7 @@ func testKept(t *testing.T, s *testSite) {
 func (s *testSite) sentAgain(t *testing.T, path string) bool {
 	t.Helper()
 	for range 10 {
-		if s.body(t, path) == s.body(t, path) {
+		if first, second := s.body(t, path), s.body(t, path); first == second {
 			return true
 		}
 	}
