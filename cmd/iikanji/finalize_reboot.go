@@ -54,7 +54,7 @@ func (f *finalSite) rounds(p *finalize.Plan) (err error) {
 	}
 	f.rebooter = &finalize.Rebooter{Machines: f.machines, Rounds: p.Rounds, Note: note, Now: f.e.Now, Before: f.contents, Proof: f.same, From: p.From, Expect: f.target.expect}
 	if slices.Contains(f.file.FoldersOn(""), unitFolder) {
-		f.rebooter.GoOn = f.goOn
+		f.rebooter.GoOn, f.rebooter.Stay = f.goOn, func() error { return f.goesOn(true) }
 	}
 	return f.goesOn(p.From != nil)
 }

@@ -78,6 +78,9 @@ type Rebooter struct {
 	// GoOn prepares this machine for its boot: the same command goes on then. nil: a person
 	// types it.
 	GoOn func(ctx context.Context) error
+	// Stay takes back what GoOn has prepared, so that a boot which failed is not tried again at each
+	// later one; nil where GoOn is.
+	Stay func() error
 	// Expect is called before machines go down, and with false when they are back; nil for
 	// nobody.
 	Expect func(labels []string, down bool)
@@ -139,10 +142,13 @@ func (r *Rebooter) parts(ctx context.Context, n *Rebooting) (down bool, err erro
 	return false, r.Machines.answersWithin(ctx, returnWithin)
 }
 
-// forget removes the note.
+// forget removes the note, and what GoOn has prepared.
 func (r *Rebooter) forget() error {
 	if err := (host.Local{}).Remove(r.Note); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the note of the reboot: %w", err)
+	}
+	if r.Stay != nil {
+		return r.Stay()
 	}
 	return nil
 }
@@ -203,11 +209,17 @@ func (r *Rebooter) write(n *Rebooting) error {
 	return nil
 }
 
-// reboot has systemd reboot the host. Its connection may end before the answer.
+// reboot has systemd reboot the host. Its connection may end before the answer. Of this machine
+// the boot ends all of the processes that systemd has started, the command that asks for it among
+// them where this one goes on from an earlier boot.
 func (u *Units) reboot(ctx context.Context) error {
 	err := u.systemctl(ctx, "reboot")
 	var lost *host.LostError
-	if errors.As(err, &lost) && lost.Sent {
+	var failed *CommandError
+	switch {
+	case errors.As(err, &lost) && lost.Sent:
+		return nil
+	case u.here() && errors.As(err, &failed) && failed.Status < 0: // it was ended by a signal
 		return nil
 	}
 	return err
