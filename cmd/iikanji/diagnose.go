@@ -61,9 +61,10 @@ and prints what is slow, why, its cost in seconds, and what to do, best first.
 Do not compare the score of such a run with others: observing costs time.
 
 A site is left as it was, but for this: its log settings are changed for the run,
-its apps are restarted once before the run (only connections that are opened later
-log every statement; --no-restart leaves them alone), and pages are requested
-after it. The command says so when it does it.
+its apps are restarted before the run (only connections that are opened later log
+every statement), and again after it where the site has a slow log of its own
+(these connections would fill it), and pages are requested after it. The command
+says so when it does it; --no-restart leaves the apps alone.
 
 With --watch no load is sent: the findings are about the traffic that the site
 has, in seconds per hour of it, each with the statement, setting or diff to take

@@ -70,6 +70,7 @@ type Field struct {
 	logs []grownLog // the access logs, with their sizes before the latest run of Bench
 
 	profiles []*profiler // of the observed run under way
+	reopened bool        // the apps have connections that log every statement
 
 	sourceRoutes map[string]sourceRoutes // by folder of source
 }

@@ -50,17 +50,17 @@ type sensing interface {
 // Diagnose makes one run with every sensor on and returns its diagnosis with the
 // facts behind it. ready is called before the run, when the site is prepared; it may
 // be nil. The settings of the databases are restored. Where the site keeps a slow log of
-// its own, the apps are restarted once more, also after an interrupted run: the connections
-// of the run would log each of their statements there.
+// its own, the apps that were restarted for the run are restarted once more, also after an
+// interrupted run: their connections would log each of their statements there.
 func (f *Field) Diagnose(ctx context.Context, l Load, ready func() error) (d *diagnose.Diagnosis, known []iikanji.Fact, err error) {
+	f.reopened = false
 	d, known, err = f.diagnose(ctx, l, ready, observe.Watched{}, f.learn)
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), lateRestart)
-	defer cancel()
-	if f.NoRestart || !f.logsSlowly(late) {
+	late := context.WithoutCancel(ctx)
+	if !f.reopened || !f.logsSlowly(late) {
 		return d, known, err
 	}
 	f.sayRestart("the connections of the run would fill the site's own slow log")
-	return d, known, errors.Join(err, f.restartApps(late))
+	return d, known, errors.Join(err, f.restartLate(late))
 }
 
 // logsSlowly reports whether a database of a site that runs already has a slow log of its own
@@ -87,8 +87,9 @@ func (f *Field) logsSlowly(ctx context.Context) bool {
 	return false
 }
 
-// lateRestart limits the restart of the apps after a run, which an interrupt does not end.
-const lateRestart = 30 * time.Second
+// lateRestart limits the restart of one app after a run, which an interrupt does not end. It
+// is long: an app whose restart is cut off may stay down.
+const lateRestart = 5 * time.Minute
 
 // askLogLimit limits the question whether a database logs.
 const askLogLimit = 5 * time.Second
@@ -136,6 +137,7 @@ func (f *Field) diagnose(ctx context.Context, l Load, ready func() error, w obse
 		defer func() { err = errors.Join(err, off()) }()
 		if !f.NoRestart {
 			f.sayRestart("only later connections log every statement")
+			f.reopened = true
 			if err := f.restartApps(ctx); err != nil {
 				return nil, nil, err
 			}
@@ -263,14 +265,35 @@ func (f *Field) sayRestart(why string) {
 // restartApps restarts the apps, so that they open new connections.
 func (f *Field) restartApps(ctx context.Context) error {
 	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
-		err := f.Subject.Restart(ctx, s.Name)
-		if errors.Is(err, ErrNoRestart) { // its new connections are observed
-			f.say(err.Error())
-			continue
+		if err := f.restartApp(ctx, s.Name); err != nil {
+			return err
 		}
-		if err != nil {
-			return fmt.Errorf("restarting %s: %w", s.Name, err)
-		}
+	}
+	return nil
+}
+
+// restartLate is restartApps after a run: each app has its own time, and a failure of one
+// leaves none out.
+func (f *Field) restartLate(ctx context.Context) error {
+	var errs []error
+	for _, s := range f.Subject.Target().WithRole(iikanji.RoleApp) {
+		limited, cancel := context.WithTimeout(ctx, lateRestart)
+		errs = append(errs, f.restartApp(limited, s.Name))
+		cancel()
+	}
+	return errors.Join(errs...)
+}
+
+// restartApp restarts an app. One that cannot be is left alone: its new connections are
+// observed.
+func (f *Field) restartApp(ctx context.Context, name string) error {
+	err := f.Subject.Restart(ctx, name)
+	if errors.Is(err, ErrNoRestart) {
+		f.say(err.Error())
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("restarting %s: %w", name, err)
 	}
 	return nil
 }
