@@ -173,11 +173,8 @@ func homeFor(home, homes string, uid, gid int) (string, error) {
 		return "", fmt.Errorf("making a home for the builds of user %d: %w", uid, err)
 	}
 	err := os.Mkdir(dir, 0o700)
-	if errors.Is(err, fs.ErrExist) {
-		return dir, nil
-	}
-	if err == nil {
-		err = os.Chown(dir, uid, gid)
+	if err == nil || errors.Is(err, fs.ErrExist) { // also one of a process that was killed before this
+		err = os.Lchown(dir, uid, gid)
 	}
 	if err != nil {
 		return "", fmt.Errorf("making a home for the builds of user %d: %w", uid, err)

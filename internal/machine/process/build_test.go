@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -50,5 +51,27 @@ func TestHomeFor(t *testing.T) {
 			t.Errorf("%s: %s, %v, %v", home, got, err, failed)
 		}
 		made = got
+	}
+}
+
+// TestHomeLeft: the folder that root made before it was killed becomes that of the user.
+func TestHomeLeft(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root makes homes of others")
+	}
+	homes := t.TempDir()
+	if err := os.Mkdir(filepath.Join(homes, "4321"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	got, err := homeFor("/nonexistent", homes, 4321, 4322)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || st.Uid != 4321 || st.Gid != 4322 {
+		t.Errorf("%s is of %+v", got, info.Sys())
 	}
 }
