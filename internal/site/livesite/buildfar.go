@@ -115,10 +115,16 @@ func (s *Subject) usesC(ctx context.Context, r *running, dir, arch string) (stri
 	return "", nil
 }
 
+// goBuildLine builds a Go program in a new folder and says where it is; a source that does not
+// build leaves no folder behind.
+func goBuildLine(pkg string) string {
+	return `out=$(mktemp -d /tmp/iikanji-build-XXXXXXXXXX) || exit 1; { go build -buildvcs=false -o "$out/program" ` +
+		host.Quote(pkg) + ` && printf %s "$out/program"; } || { rm -rf -- "$out"; exit 1; }`
+}
+
 // goBuildThere builds a Go program on its machine, in a folder of the source's owner.
 func (s *Subject) goBuildThere(ctx context.Context, r *running) (err error) {
-	made, err := s.buildThere(ctx, r, `out=$(mktemp -d /tmp/iikanji-build-XXXXXXXXXX) && go build -buildvcs=false -o "$out/program" `+
-		host.Quote(cmp.Or(r.App.Package, "."))+` && printf %s "$out/program"`)
+	made, err := s.buildThere(ctx, r, goBuildLine(cmp.Or(r.App.Package, ".")))
 	if err != nil {
 		return err
 	}

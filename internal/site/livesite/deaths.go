@@ -94,7 +94,7 @@ func (s *Subject) succeeded(r *running, old *process.Process) bool {
 		return nil
 	})
 	if err != nil {
-		r.set(nil)
+		r.forget(old)
 		return false
 	}
 	s.watch(r)

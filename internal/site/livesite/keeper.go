@@ -51,7 +51,8 @@ func (r *running) ends() {
 
 // startedByKeeper waits for the process that the keeper starts in place of the ended one,
 // and takes it for that of the service. own is how iikanji would start it. The result is
-// false if the keeper starts none.
+// false if the keeper starts none. An interrupt does not end the wait while it is not known
+// whether the keeper starts one: two processes would be in each other's way.
 func (r *running) startedByKeeper(ctx context.Context, held *process.Held, own process.Spec) (bool, error) {
 	k := r.keeper
 	if k == nil || k.known && !k.keeps {
@@ -61,21 +62,22 @@ func (r *running) startedByKeeper(ctx context.Context, held *process.Held, own p
 	if k.keeps {
 		wait = serviceWait
 	}
+	done := ctx.Done()
+	if !k.known {
+		done = nil
+	}
 	var p *process.Process
 	for end := time.Now().Add(wait); p == nil && time.Now().Before(end) && k.id.AliveOn(r.host); p = r.newOf(k) {
 		select {
-		case <-ctx.Done():
-			if k.keeps { // it starts the service without iikanji
-				return true, joinErrors(context.Cause(ctx), held.Drop(context.WithoutCancel(ctx)))
-			}
-			return false, nil
+		case <-done: // it starts the service without iikanji
+			return true, joinErrors(context.Cause(ctx), held.Drop(context.WithoutCancel(ctx)))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	if k.known, k.keeps = true, p != nil; p == nil {
 		return false, nil
 	}
-	if err := held.Drop(ctx); err != nil {
+	if err := held.Drop(context.WithoutCancel(ctx)); err != nil {
 		return false, err
 	}
 	r.mu.Lock()

@@ -67,15 +67,7 @@ func (s *Subject) restart(ctx context.Context, r *running) error {
 	case target.ByUnit:
 		return s.command(ctx, r, "systemctl restart "+host.Quote(r.Unit))
 	case target.ByCommand:
-		if r.Commands.Restart != "" {
-			return s.command(ctx, r, r.Commands.Restart)
-		}
-		if r.process() != nil {
-			if err := s.command(ctx, r, r.Commands.Stop); err != nil {
-				return err
-			}
-		}
-		return s.command(ctx, r, r.Commands.Start)
+		return s.byCommand(ctx, r)
 	case target.ByParent:
 		return s.byParent(ctx, r)
 	}
@@ -83,6 +75,37 @@ func (s *Subject) restart(ctx context.Context, r *running) error {
 		return r.mayEnd()
 	}
 	return s.byProcess(ctx, r)
+}
+
+// byCommand restarts a service with commands of the file. An interrupt does not cut off a
+// restart that has begun: the service would stay down.
+func (s *Subject) byCommand(ctx context.Context, r *running) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if r.Commands.Restart != "" {
+		return s.toTheEnd(ctx, r, r.Commands.Restart)
+	}
+	if r.process() != nil {
+		if err := s.toTheEnd(ctx, r, r.Commands.Stop); err != nil && (ctx.Err() == nil || r.runs()) {
+			return err
+		}
+	}
+	return s.toTheEnd(ctx, r, r.Commands.Start)
+}
+
+// toTheEnd runs a command that has some more time when ctx ends.
+func (s *Subject) toTheEnd(ctx context.Context, r *running, text string) error {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-time.After(serviceWait):
+			cancel(context.Cause(ctx))
+		case <-late.Done():
+		}
+	})()
+	return s.command(late, r, text)
 }
 
 // byProcess ends the process and starts it as it was found, or has it execute its program

@@ -136,6 +136,15 @@ func (r *running) set(p *process.Process) {
 	r.proc = p
 }
 
+// forget notes that a process has ended, unless a restart has set another one meanwhile.
+func (r *running) forget(old *process.Process) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.proc != nil && r.proc.ID() == old.ID() {
+		r.proc = nil
+	}
+}
+
 // begins notes that the service was started.
 func (r *running) begins() {
 	r.mu.Lock()
