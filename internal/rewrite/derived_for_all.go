@@ -283,16 +283,17 @@ func (n *narrowing) selects(j joins, at int, column string, f Facts) bool {
 	if end < 0 {
 		end = len(n.s.tokens)
 	}
-	if sqltext.Find(n.s.tokens[:end], where, "OR", "XOR") >= 0 {
+	items, wanted := conditionsOf(n.s.tokens[where+1:end]), n.s.selects()
+	if sqltext.Find(n.s.tokens[:end], where, "OR", "XOR") >= 0 || len(items) != joinedByAnd(wanted.Where) {
 		return false
 	}
 	like := func(word string) string { return sqltext.Like(n.s.tokens, word) }
 	text := ""
-	for _, item := range conditionsOf(n.s.tokens[where+1 : end]) {
+	for _, item := range items {
 		first, last := item[0], item[len(item)-1]
 		condition := n.s.sql[first.Start:last.End]
 		named := dollared(n.s.tokens) && slices.ContainsFunc(item, func(t sqltext.Token) bool { return t.Kind == sqltext.Quoted })
-		if named || !j.about(condition, at, f) {
+		if named || !j.about(condition, at, wanted.Fields.Fields, f) {
 			continue
 		}
 		if text != "" {
@@ -326,6 +327,15 @@ func placeholdersOf(tokens []sqltext.Token) (out []sqltext.Token) {
 	return out
 }
 
+// joinedByAnd counts the conditions that an expression joins by AND outside of parentheses. An
+// AND below a CASE, or below an OR that is written ||, joins none of them.
+func joinedByAnd(e tidb.ExprNode) int {
+	if b, ok := e.(*tidb.BinaryOperationExpr); ok && b.Op == opcode.LogicAnd {
+		return joinedByAnd(b.L) + joinedByAnd(b.R)
+	}
+	return 1
+}
+
 // conditionsOf splits the tokens of a WHERE clause at its AND. That of BETWEEN is none of them.
 func conditionsOf(tokens []sqltext.Token) (out [][]sqltext.Token) {
 	from, between := 0, false
@@ -345,13 +355,14 @@ func conditionsOf(tokens []sqltext.Token) (out [][]sqltext.Token) {
 	return out
 }
 
-// about reports whether a condition compares columns of one table with values, and nothing else.
-func (j joins) about(condition string, at int, f Facts) bool {
+// about reports whether a condition of a SELECT compares columns of one table with values, and
+// nothing else.
+func (j joins) about(condition string, at int, selected []*tidb.SelectField, f Facts) bool {
 	s, err := parse("SELECT 1 FROM t WHERE " + condition)
 	if err != nil || s.selects() == nil || s.selects().Where == nil {
 		return false
 	}
-	a := &aboutTable{joins: j, at: at, facts: f, ok: true}
+	a := &aboutTable{joins: j, at: at, selected: selected, facts: f, ok: true}
 	s.selects().Where.Accept(a)
 	return a.ok && a.columns > 0
 }
@@ -359,10 +370,11 @@ func (j joins) about(condition string, at int, f Facts) bool {
 // An aboutTable checks a condition.
 type aboutTable struct {
 	joins
-	at      int
-	facts   Facts
-	ok      bool
-	columns int
+	at       int
+	selected []*tidb.SelectField
+	facts    Facts
+	ok       bool
+	columns  int
 }
 
 func (a *aboutTable) Enter(n tidb.Node) (tidb.Node, bool) {
@@ -382,7 +394,8 @@ func (a *aboutTable) Enter(n tidb.Node) (tidb.Node, bool) {
 
 func (a *aboutTable) Leave(n tidb.Node) (tidb.Node, bool) { return n, a.ok }
 
-// owns reports whether a column is one of the table.
+// owns reports whether a column is one of the table. Where its columns are not known, a name
+// that the SELECT gives to something else is none: SQLite takes such names in conditions.
 func (a *aboutTable) owns(c *tidb.ColumnName) bool {
 	if c.Table.L != "" {
 		return c.Schema.L == "" && c.Table.L == a.joins[a.at].alias
@@ -392,7 +405,12 @@ func (a *aboutTable) owns(c *tidb.ColumnName) bool {
 			return false
 		}
 	}
-	return true
+	given := slices.ContainsFunc(a.selected, func(f *tidb.SelectField) bool {
+		column, isColumn := f.Expr.(*tidb.ColumnNameExpr)
+		return f.AsName.L == c.Name.L && !(isColumn && column.Name.Name.L == c.Name.L)
+	})
+	table := a.joins[a.at]
+	return table.mayHave(c.Name.L, a.facts) && !(given && len(a.facts.Tables[table.name].Columns) == 0)
 }
 
 // mayHave reports whether a table may have a column.

@@ -3,9 +3,13 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/constant"
+	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -169,8 +173,8 @@ func (o *idTables) otherUse(c *sqlcall.Call, table string) *sqlcall.Call {
 	return nil
 }
 
-// asText reports whether an id that a result gives becomes a text and nothing else: then no
-// column of integers has it. Comparisons with a constant are allowed.
+// asText reports whether an id that a result gives becomes a text that is no decimal number, and
+// nothing else: then no column of integers has it. Comparisons with a constant are allowed.
 func (o *idTables) asText(result *types.Var) bool {
 	found := false
 	for _, use := range o.x.uses[result] {
@@ -217,7 +221,8 @@ func comparesWithConstant(x *index, b *ast.BinaryExpr, e ast.Expr) bool {
 	return isBasic && basic.Info()&types.IsBoolean != 0 && x.pass.TypesInfo.Types[other].Value != nil
 }
 
-// formats reports whether a call makes a text of a number, also of a converted one.
+// formats reports whether a call makes a text of a number, also of a converted one, that is no
+// decimal number: it has a letter.
 func (o *idTables) formats(call *ast.CallExpr) bool {
 	if o.x.pass.TypesInfo.Types[call.Fun].IsType() {
 		up, ok := o.x.parent[call].(*ast.CallExpr)
@@ -225,7 +230,31 @@ func (o *idTables) formats(call *ast.CallExpr) bool {
 		return ok && isBasic && slices.Contains([]types.BasicKind{types.Int, types.Int64, types.Uint64, types.Uint}, basic.Kind()) && o.formats(up)
 	}
 	fn := o.x.callee(call)
-	return isFunc(fn, "fmt", "Sprintf", "Sprint") || isFunc(fn, "strconv", "FormatInt", "FormatUint", "Itoa")
+	switch {
+	case isFunc(fn, "fmt", "Sprintf"):
+		return lettered(decimalVerbs.ReplaceAllString(constantText(o.x.pass, call.Args[0]), "")) || o.prefixed(call)
+	case isFunc(fn, "strconv", "FormatInt", "FormatUint"):
+		base, known := intConstant(o.x.pass.TypesInfo, call.Args[1])
+		return known && base > 10 || o.prefixed(call)
+	}
+	return (isFunc(fn, "fmt", "Sprint") || isFunc(fn, "strconv", "Itoa")) && o.prefixed(call)
+}
+
+// decimalVerbs are those of a format that write a number without a letter.
+var decimalVerbs = regexp.MustCompile(`%[-+# 0-9.*\[\]]*[dvbosU]|%%`)
+
+// lettered reports whether a text has a letter, other than that of an exponent.
+func lettered(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.IsLetter(r) && r != 'e' && r != 'E' })
+}
+
+// prefixed reports whether constant text with a letter is added to a text.
+func (o *idTables) prefixed(e ast.Expr) bool {
+	sum, ok := o.x.parent[e].(*ast.BinaryExpr)
+	return ok && sum.Op == token.ADD && slices.ContainsFunc(operands(sum, token.ADD), func(part ast.Expr) bool {
+		v := o.x.pass.TypesInfo.Types[part].Value
+		return v != nil && v.Kind() == constant.String && lettered(constant.StringVal(v))
+	})
 }
 
 // fix puts the blocks between the statement and what it returns. Every form of asking and of

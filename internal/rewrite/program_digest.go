@@ -74,7 +74,8 @@ func (d *digestOutput) through(program string) bool {
 		}
 		return true
 	case cutBehind.MatchString(program) && d.words[0] != "":
-		word = d.words[0]
+		d.words = d.words[:1] // a last line without an end stays without one
+		return true
 	case awk != nil && awk[1] == "NF":
 		word = d.words[len(d.words)-1]
 	case awk != nil || cut != nil && (d.gap == " " || cut[1] == "1"):
@@ -129,7 +130,7 @@ func (p *programs) digest(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
 		input = p.readBy(set)
 	}
 	behind, first := d.behind()
-	if !ok || !first || input == nil || set != nil && !p.nextTo(set, run) || p.leavesUnused(c, set, input) {
+	if !ok || !first || input == nil || !p.atOnce(c, set, run) || p.leavesUnused(c, set, input) {
 		return false
 	}
 	hash := hashes[d.algorithm]
@@ -160,11 +161,42 @@ func (p *programs) digest(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
 	return helper != ""
 }
 
-// nextTo reports whether a command runs in the statement behind that which sets its input: the
-// text is then the same.
-func (p *programs) nextTo(set *ast.AssignStmt, run *ast.CallExpr) bool {
-	block, i := p.x.blockOf(set)
-	return block != nil && i+1 < len(block.List) && within(run, block.List[i+1])
+// atOnce reports whether a command runs where it is made, or in the statement behind that which
+// has its input: the text is then the same.
+func (p *programs) atOnce(c *ast.CallExpr, set *ast.AssignStmt, run *ast.CallExpr) bool {
+	made, assigned := p.x.parent[c].(*ast.AssignStmt)
+	switch {
+	case set != nil:
+		return p.nextTo(set, run)
+	case assigned:
+		return p.nextTo(made, run)
+	}
+	return true
+}
+
+// nextTo reports whether a command runs in the statement behind another one, before any other
+// call of that statement.
+func (p *programs) nextTo(s *ast.AssignStmt, run *ast.CallExpr) bool {
+	block, i := p.x.blockOf(s)
+	if block == nil || i+1 >= len(block.List) {
+		return false
+	}
+	next := block.List[i+1]
+	if asks, ok := next.(*ast.IfStmt); ok && asks.Init != nil {
+		next = asks.Init
+	}
+	switch next.(type) {
+	case *ast.AssignStmt, *ast.DeclStmt, *ast.ExprStmt, *ast.ReturnStmt:
+	default:
+		return false
+	}
+	first := within(run, next) && !hasNode[*ast.FuncLit](next)
+	ast.Inspect(next, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		first = first && (!ok || within(run, call) || within(call, run))
+		return first
+	})
+	return first
 }
 
 // leavesUnused reports whether a variable has no other use than in what is removed: Go refuses it.

@@ -35,6 +35,10 @@ func TestDigestOf(t *testing.T) {
 		`printf %s X | sha512sum | cut -d" " -f1 | tr -d "\n"`:            true,
 		`printf %s X | md5sum | awk '{print $1}'`:                         true,
 		`printf %s X | sha1sum | sed 's/ .*//'`:                           true,
+		`printf %s X | sha256sum | tr -d '\n' | sed 's/ .*//'`:            true,
+		`printf %s X | sha256sum | tr -d '\n' | awk '{print $1}'`:         true,
+		`printf %s X | sha256sum | tr -d '\n' | cut -d' ' -f1`:            true,
+		`printf %s X | openssl sha256 | tr -d '\n' | sed 's/^.*= //'`:     true,
 		`printf %s X | sha256sum | sed 's/^.*= //'`:                       true,
 		`printf %s X | openssl dgst -sha512`:                              false, // its first word differs between versions
 		`printf %s X | sha256sum | cut -d' ' -f2`:                         false,

@@ -32,7 +32,7 @@ func findPrograms(r *reporter) error {
 type programs struct {
 	r       *reporter
 	x       *index
-	helpers map[string]string // names of the functions that fixes add, by kind
+	helpers map[string]string // names of the functions that fixes add, by their source
 	decl    *ast.FuncDecl     // behind which they are added
 }
 
@@ -142,14 +142,14 @@ func (p *programs) helper(rw *rewrite, at ast.Node, name, source string, package
 	if p.decl == nil {
 		return ""
 	}
-	if p.helpers[name] == "" {
-		p.helpers[name] = p.x.fresh(name)
+	if p.helpers[source] == "" {
+		p.helpers[source] = p.x.fresh(name)
 	}
-	values := []any{p.helpers[name]}
+	values := []any{p.helpers[source]}
 	for _, pkg := range packages {
 		values = append(values, rw.pkg(p.decl.Pos(), pkg))
 	}
 	_, end := p.x.lines(posNode(p.decl.Body.Rbrace))
 	rw.insert(end, "\n"+fmt.Sprintf(source, values...))
-	return p.helpers[name]
+	return p.helpers[source]
 }

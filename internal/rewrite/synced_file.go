@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"regexp"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -102,10 +103,12 @@ func (s *syncedFiles) asked(dsn ast.Expr, text, option string) ([]analysis.TextE
 	if strings.Contains(text, "?") {
 		joint = "&"
 	}
+	if !s.endsKnown(dsn) {
+		return nil, false
+	}
 	e := ast.Unparen(dsn)
 	if call, ok := e.(*ast.CallExpr); ok && isFunc(s.x.callee(call), "fmt", "Sprintf") && len(call.Args) > 1 {
 		e = ast.Unparen(call.Args[0])
-		joint = strings.ReplaceAll(joint, "%", "%%")
 	}
 	parts := operands(e, token.ADD)
 	last := ast.Unparen(parts[len(parts)-1])
@@ -120,4 +123,35 @@ func (s *syncedFiles) asked(dsn ast.Expr, text, option string) ([]analysis.TextE
 		return nil, false
 	}
 	return []analysis.TextEdit{edit(e.End(), e.End(), ` + "`+joint+option+`"`)}, true
+}
+
+// endsInText matches a format whose last part is a value that may be any text.
+var endsInText = regexp.MustCompile(`(^|[^%])(%%)*%[-+# 0-9.*\[\]]*[^-+# 0-9.*\[\]%d]$`)
+
+// endsKnown reports whether it is known how a name ends: with constant text, a number or an
+// escaped path. Other text, such as a setting, may end with options of its own.
+func (s *syncedFiles) endsKnown(e ast.Expr) bool {
+	parts := operands(e, token.ADD)
+	e = ast.Unparen(parts[len(parts)-1])
+	if s.x.pass.TypesInfo.Types[e].Value != nil {
+		return true
+	}
+	if v := s.x.variable(e); v != nil && isLocal(v) {
+		value := s.x.fixedValue(v)
+		return value != nil && s.endsKnown(value)
+	}
+	call, ok := e.(*ast.CallExpr)
+	if !ok || len(call.Args) > 0 && call.Ellipsis.IsValid() {
+		return false
+	}
+	switch fn := s.x.callee(call); {
+	case isFunc(fn, "net/url", "URL.EscapedPath", "PathEscape", "QueryEscape"), isFunc(fn, "strconv", "Itoa", "FormatInt", "FormatUint"):
+		return true
+	case isFunc(fn, "path/filepath", "Join"), isFunc(fn, "path", "Join"):
+		return len(call.Args) > 0 && s.endsKnown(call.Args[len(call.Args)-1])
+	case isFunc(fn, "fmt", "Sprintf"):
+		format := constantText(s.x.pass, call.Args[0])
+		return !strings.HasSuffix(format, sqlcall.Hole) && !endsInText.MatchString(format)
+	}
+	return false
 }

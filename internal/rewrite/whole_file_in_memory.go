@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 )
 
 var wholeFileInMemory = Lever{Code: "APP230", Title: "a file passes through memory",
@@ -100,9 +101,12 @@ func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.Cal
 	}
 	check, writes := block.List[at+1], block.List[at+2]
 	failed, name := w.x.variable(a.Lhs[1]), ast.Unparen(a.Lhs[1])
-	if !w.r.needs(w.checks(check, failed), check, "what follows the read is no check that returns its error") ||
+	answered := w.checks(check, failed, nil)
+	if !w.r.needs(answered != nil, check, "what follows the read is no check that returns its error") ||
 		!w.r.needs(w.simple(writes, write), writes, "the file is written in a block, or under a condition") ||
-		!w.r.needs(w.named(read.Args[0]), read, "what is read is not a variable or a field") {
+		!w.r.needs(w.alike(answered, block.List[at+2:], write), writes, "an error of the write is answered in another way than one of the read") ||
+		!w.r.needs(w.named(read.Args[0]), read, "what is read is not a variable or a field") ||
+		!w.r.needs(w.sent(read.Args[0]), read, "the file that is read may be the one that is written") {
 		return false
 	}
 	if !w.free(failed, name, a, check) {
@@ -137,17 +141,75 @@ func %[1]s(name string, from %[3]s.Reader, perm %[4]s.FileMode) (err error) {
 }
 `
 
-// checks reports whether a statement is "if err != nil { return err }", perhaps with more words.
-// Where the error is answered at once, one of the write may be answered in another way.
-func (w *wholeFiles) checks(s ast.Stmt, err *types.Var) bool {
+// checks reads "if err != nil { return err }", perhaps with a first statement, other results and
+// more words: it is the results, nil for another statement. Where the error is answered at once,
+// one of the write may be answered in another way.
+func (w *wholeFiles) checks(s ast.Stmt, err *types.Var, first ast.Stmt) []ast.Expr {
 	i, ok := s.(*ast.IfStmt)
-	if !ok || err == nil || i.Init != nil || i.Else != nil || len(i.Body.List) != 1 {
-		return false
+	if !ok || err == nil || i.Init != first || i.Else != nil || len(i.Body.List) != 1 {
+		return nil
 	}
 	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
 	out, returns := i.Body.List[0].(*ast.ReturnStmt)
-	return ok && returns && b.Op == token.NEQ && w.x.variable(b.X) == err && isNil(w.x, b.Y) &&
-		len(out.Results) > 0 && w.x.mentions(out.Results[len(out.Results)-1], err)
+	if !ok || !returns || b.Op != token.NEQ || w.x.variable(b.X) != err || !isNil(w.x, b.Y) || len(out.Results) == 0 || !w.passes(out.Results[len(out.Results)-1], err) {
+		return nil
+	}
+	return out.Results
+}
+
+// passes reports whether an expression is an error, or wraps it in more words.
+func (w *wholeFiles) passes(e ast.Expr, err *types.Var) bool {
+	if err != nil && w.x.variable(e) == err {
+		return true
+	}
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	if !ok || len(call.Args) < 2 || !isFunc(w.x.callee(call), "fmt", "Errorf") {
+		return false
+	}
+	format := constantText(w.x.pass, call.Args[0])
+	return strings.Count(format, "%") == 1 && strings.HasSuffix(format, "%w") && len(call.Args) == 2 && w.x.variable(call.Args[1]) == err
+}
+
+// alike reports whether an error of the write, in the first of some statements, is returned with
+// the same other results as one of the read.
+func (w *wholeFiles) alike(answered []ast.Expr, stmts []ast.Stmt, write *ast.CallExpr) bool {
+	if out, ok := stmts[0].(*ast.ReturnStmt); ok {
+		return len(answered) == 1 && len(out.Results) == 1
+	}
+	a, _ := w.x.parent[write].(*ast.AssignStmt)
+	if a == nil || len(a.Lhs) != 1 {
+		return false
+	}
+	err, then, first := w.x.variable(a.Lhs[0]), stmts[0], ast.Stmt(a)
+	if then == first {
+		if len(stmts) < 2 {
+			return false
+		}
+		then, first = stmts[1], nil
+	}
+	results := w.checks(then, err, first)
+	if out, ok := then.(*ast.ReturnStmt); ok && len(out.Results) == 1 && err != nil && w.x.variable(out.Results[0]) == err {
+		results = out.Results
+	}
+	if len(results) == 0 || len(results) != len(answered) {
+		return false
+	}
+	for i := range results[:len(results)-1] {
+		if w.x.text(results[i]) != w.x.text(answered[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// sent reports whether what is read comes from a request, or from the answer to one. Another
+// file may be the one that is written, and would be emptied before it is read.
+func (w *wholeFiles) sent(e ast.Expr) bool {
+	if isNamed(w.x.typeOf(e), "mime/multipart", "File") {
+		return true
+	}
+	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
+	return ok && sel.Sel.Name == "Body" && (isNamed(w.x.typeOf(sel.X), "net/http", "Request") || isNamed(w.x.typeOf(sel.X), "net/http", "Response"))
 }
 
 // free reports whether the read and its check may go without their error: one that is

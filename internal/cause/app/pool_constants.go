@@ -42,6 +42,9 @@ func poolConstants(v *cause.View, all []cause.Result) []cause.Result {
 		all = slices.DeleteFunc(all, func(f cause.Result) bool { // nothing else is proposed
 			return f.Code == s.Lever.Code && len(f.Remedies) > 0 && !slices.ContainsFunc(f.Remedies, func(r iikanji.Remedy) bool { return !useless(r) })
 		})
+		if !locked {
+			continue
+		}
 		for i := range all {
 			f := &all[i]
 			if f.Code == s.Lever.Code && slices.ContainsFunc(f.Remedies, larger) {

@@ -160,3 +160,13 @@ func OtherPipe(w http.ResponseWriter, r *http.Request) {
 	out, _ := exec.Command("sh", "-c", "echo "+quote(r.URL.Path)+" | openssl sha256 | tr a-z A-Z").Output() // want `sh is started`
 	w.Write(out)
 }
+
+// Both has two endings of one digest.
+func Both(w http.ResponseWriter, r *http.Request) {
+	out, _ := exec.Command("sh", "-c", "printf %s "+quote(r.URL.Path)+" | sha1sum").Output() // want `sh is started`
+	w.Write(out)
+	out, _ = exec.Command("sh", "-c", "printf %s "+quote(r.URL.Path)+` | sha1sum | tr -d '\n'`).Output() // want `sh is started`
+	w.Write(out)
+	out, _ = exec.Command("sh", "-c", "printf %s "+quote(r.URL.Path)+` | sha1sum | tr -d '\n' | sed 's/ .*//'`).Output() // want `sh is started`
+	w.Write(out)
+}

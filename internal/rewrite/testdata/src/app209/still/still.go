@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"strings"
 )
 
 type runner struct{}
@@ -91,3 +92,47 @@ var version = func() string {
 }()
 
 func Version(w http.ResponseWriter, r *http.Request) { w.Write([]byte(version)) }
+
+func quote(s string) string { return "'" + strings.Replace(s, "'", `'\''`, -1) + "'" }
+
+// Cleared loses the text behind the command.
+func Cleared(w http.ResponseWriter, r *http.Request) {
+	pw := r.FormValue("password")
+	cmd := exec.Command("sh", "-c", "printf %s "+quote(pw)+" | sha256sum") // want `sh is started`
+	pw = ""
+	out, err := cmd.Output()
+	if err == nil && pw == "" {
+		w.Write(out)
+	}
+}
+
+func clear(s *string) bool { *s = ""; return true }
+
+// ClearedBefore loses the text in the statement that runs the command.
+func ClearedBefore(w http.ResponseWriter, r *http.Request) {
+	pw := r.FormValue("password")
+	cmd := exec.Command("sh", "-c", "printf %s "+quote(pw)+" | sha256sum") // want `sh is started`
+	if clear(&pw) {
+		out, _ := cmd.Output()
+		w.Write(out)
+	}
+}
+
+// ClearedByArgument loses it in an argument before.
+func ClearedByArgument(w http.ResponseWriter, r *http.Request) {
+	pw := r.FormValue("password")
+	cmd := exec.Command("sh", "-c", "printf %s "+quote(pw)+" | sha256sum") // want `sh is started`
+	sent := []any{clear(&pw), one(cmd.Output())}
+	w.Write(sent[1].([]byte))
+}
+
+func one(out []byte, err error) []byte { return out }
+
+// Later runs the command in a function that is called later.
+func Later(w http.ResponseWriter, r *http.Request) {
+	pw := r.FormValue("password")
+	cmd := exec.Command("sh", "-c", "printf %s "+quote(pw)+" | sha256sum") // want `sh is started`
+	run := func() []byte { return one(cmd.Output()) }
+	pw = ""
+	w.Write(append(run(), pw...))
+}

@@ -54,7 +54,7 @@ func (s *site) Plain() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return strconv.FormatInt(n, 10), nil
+	return "P" + strconv.FormatInt(n, 10), nil
 }
 
 // Duplicate counts one row up.
@@ -90,7 +90,7 @@ func Const(db *sql.DB) (id string) {
 	}
 	if res, err := db.Exec(next); err == nil { // want `APP217`
 		if n, err := res.LastInsertId(); err == nil {
-			id = fmt.Sprint(n)
+			id = fmt.Sprintf("c%d", n)
 		}
 	}
 	return id

@@ -3,6 +3,7 @@ package still
 import (
 	"database/sql"
 	"fmt"
+	"strconv"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -114,4 +115,54 @@ func Counter(db *sql.DB) (string, error) {
 func Show(db *sql.DB) (n int64, err error) {
 	err = db.QueryRow("SELECT n FROM counters WHERE name = ?", "visits").Scan(&n)
 	return n, err
+}
+
+// Decimal has ids that a column of integers takes.
+func Decimal(db *sql.DB) (string, error) {
+	res, err := db.Exec("REPLACE INTO decimal_ids (stub) VALUES ('a')") // want `APP217`
+	if err != nil {
+		return "", err
+	}
+	n, err := res.LastInsertId()
+	return strconv.FormatInt(n, 10), err
+}
+
+// Padded has zeros before the number.
+func Padded(db *sql.DB) (string, error) {
+	res, err := db.Exec("REPLACE INTO padded_ids (stub) VALUES ('a')") // want `APP217`
+	if err != nil {
+		return "", err
+	}
+	n, err := res.LastInsertId()
+	return fmt.Sprintf("%08d", n), err
+}
+
+// Signed has no letter either.
+func Signed(db *sql.DB) (string, error) {
+	res, err := db.Exec("REPLACE INTO signed_ids (stub) VALUES ('a')") // want `APP217`
+	if err != nil {
+		return "", err
+	}
+	n, err := res.LastInsertId()
+	return fmt.Sprintf("-%v", n), err
+}
+
+// Binary has digits only.
+func Binary(db *sql.DB) (string, error) {
+	res, err := db.Exec("REPLACE INTO binary_ids (stub) VALUES ('a')") // want `APP217`
+	if err != nil {
+		return "", err
+	}
+	n, err := res.LastInsertId()
+	return strconv.FormatInt(n, 2), err
+}
+
+// Added has a number before it.
+func Added(db *sql.DB) (string, error) {
+	res, err := db.Exec("REPLACE INTO added_ids (stub) VALUES ('a')") // want `APP217`
+	if err != nil {
+		return "", err
+	}
+	n, err := res.LastInsertId()
+	return "7" + strconv.Itoa(int(n)), err
 }

@@ -100,3 +100,39 @@ func Random(db *sqlx.DB) (rows []Row, err error) {
 	err = db.Select(&rows, "SELECT cars.id, s.total FROM cars JOIN (SELECT car_id, SUM(km) AS total FROM legs GROUP BY car_id) s ON s.car_id = cars.id WHERE cars.share > RAND()")
 	return rows, err
 }
+
+// Bars has an OR that is written with bars.
+func Bars(db *sqlx.DB, owner string) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT cars.id, s.total FROM cars JOIN (SELECT car_id, SUM(km) AS total FROM legs GROUP BY car_id) s ON s.car_id = cars.id WHERE cars.owner_id = ? AND cars.kind = 3 || s.total > 5", owner)
+	return rows, err
+}
+
+// Cases has an AND in a CASE.
+func Cases(db *sqlx.DB) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT cars.id, s.total FROM cars JOIN (SELECT car_id, SUM(km) AS total FROM legs GROUP BY car_id) s ON s.car_id = cars.id WHERE 1 = CASE WHEN s.total = 1 AND cars.kind = 3 AND s.total = 2 THEN 1 ELSE 1 END")
+	return rows, err
+}
+
+// Between has an AND in a BETWEEN of the result.
+func Between(db *sqlx.DB, most int) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT cars.id, s.total FROM cars JOIN (SELECT car_id, SUM(km) AS total FROM legs GROUP BY car_id) s ON s.car_id = cars.id WHERE s.total BETWEEN cars.kind AND ?", most)
+	return rows, err
+}
+
+// Alias has a condition on a name of the result, as SQLite allows.
+func Alias(db *sqlx.DB) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT cars.id, LENGTH(name) AS size, s.total FROM cars JOIN (SELECT car_id, SUM(km) AS total FROM legs GROUP BY car_id) s ON s.car_id = cars.id WHERE size > 3")
+	return rows, err
+}
+
+// AliasOfKnown has one beside a table whose columns are known.
+func AliasOfKnown(db *sqlx.DB) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT users.id, LENGTH(name) AS size, s.total FROM users JOIN (SELECT user_id, COUNT(*) AS total FROM votes GROUP BY user_id) s ON s.user_id = users.id WHERE size > 3")
+	return rows, err
+}
+
+// Unknown has a condition on a column that the table does not have.
+func Unknown(db *sqlx.DB) (rows []Row, err error) {
+	err = db.Select(&rows, "SELECT users.id, s.total FROM users JOIN (SELECT user_id, COUNT(*) AS total FROM votes GROUP BY user_id) s ON s.user_id = users.id WHERE size > 3")
+	return rows, err
+}

@@ -44,13 +44,24 @@ func Constant() *sql.DB {
 
 // Variable has its name in a variable.
 func Variable(p string) (*sqlx.DB, error) {
-	dsn := fmt.Sprintf("file:%s", p)
+	dsn := fmt.Sprintf("file:%s.db", p)
 	return sqlx.Open("sqlite3", dsn) // want `APP229`
 }
 
 // Raw has the name in backquotes.
 func Raw() (*sqlx.DB, error) {
 	return sqlx.Open("sqlite", `file:data/app.db?cache=shared`) // want `APP229`
+}
+
+// Joined ends with a path whose last part is known.
+func Joined(dir string, id int64) (*sqlx.DB, error) {
+	p := filepath.Join(dir, fmt.Sprintf("%d.db", id))
+	return sqlx.Open(driverName, "file:"+p) // want `APP229`
+}
+
+// Numbered ends with a number.
+func Numbered(id int64) (*sqlx.DB, error) {
+	return sqlx.Open(driverName, fmt.Sprintf("file:tenant%03d", id)) // want `APP229`
 }
 
 // Write writes.
