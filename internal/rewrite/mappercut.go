@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 )
 
@@ -21,12 +22,12 @@ func (l *stopping) mappedCuts() {
 		if cut == nil {
 			continue
 		}
-		other := l.usedBefore(x, call, cut, list)
-		at := ast.Node(cut)
-		if other != nil {
-			at = other
+		at, why := ast.Node(cut), "the list is cut in some cases only"
+		always := l.alwaysCuts(x, call, cut, list, n)
+		if other := l.usedBefore(x, call, cut, list); other != nil {
+			at, why, always = other, "the code uses the whole list before it is cut", false
 		}
-		l.limitFind(*f, fmt.Sprintf("all rows are read by Find of %s and the list is cut to %d", f.mapper, n), n, other == nil, at, "the code uses the whole list before it is cut")
+		l.limitFind(*f, fmt.Sprintf("all rows are read by Find of %s and the list is cut to %d", f.mapper, n), n, always, at, why)
 	}
 }
 
@@ -58,8 +59,12 @@ func (l *stopping) findInto(x *index, call *ast.CallExpr) (*mapperFind, ast.Expr
 // cutOf is the statement of the function that keeps the first n elements of a list, which a call
 // fills; nil if there is none.
 func (l *stopping) cutOf(x *index, call *ast.CallExpr, list ast.Expr) (cut *ast.AssignStmt, n int64) {
+	function := x.function(call)
+	if function == nil { // the value of a variable of the package
+		return nil, 0
+	}
 	name := types.ExprString(list)
-	ast.Inspect(bodyOfFunction(x.function(call)), func(node ast.Node) bool {
+	ast.Inspect(bodyOfFunction(function), func(node ast.Node) bool {
 		a, ok := node.(*ast.AssignStmt)
 		if !ok || cut != nil || a.Pos() < call.End() || len(a.Lhs) != 1 || len(a.Rhs) != 1 || types.ExprString(a.Lhs[0]) != name {
 			return cut == nil
@@ -79,6 +84,53 @@ func (l *stopping) cutOf(x *index, call *ast.CallExpr, list ast.Expr) (cut *ast.
 		return true
 	})
 	return cut, n
+}
+
+// alwaysCuts reports whether whoever gets past a call that fills a list keeps no more than its
+// first n elements: the cut stands in the call's block, by itself or under the question whether
+// the list is longer.
+func (l *stopping) alwaysCuts(x *index, call *ast.CallExpr, cut *ast.AssignStmt, list ast.Expr, n int64) bool {
+	at := ast.Node(cut)
+	if asks, ok := x.parent[x.parent[cut]].(*ast.IfStmt); ok {
+		b, isBinary := ast.Unparen(asks.Cond).(*ast.BinaryExpr)
+		if !isBinary || b.Op != token.GTR && b.Op != token.GEQ || asks.Init != nil || asks.Else != nil || len(asks.Body.List) != 1 ||
+			types.ExprString(b.X) != "len("+types.ExprString(list)+")" {
+			return false
+		}
+		if m, known := intConstant(l.pass.TypesInfo, b.Y); !known || m > n {
+			return false
+		}
+		at = asks
+	}
+	block, ok := x.parent[at].(*ast.BlockStmt)
+	return ok && enclosing[*ast.BlockStmt](x, call) == block && !jumpsBetween(x, block, call, at)
+}
+
+// jumpsBetween reports whether a statement of a block between a call and a later statement leaves
+// the block, besides a check of the call's error.
+func jumpsBetween(x *index, block *ast.BlockStmt, call *ast.CallExpr, later ast.Node) bool {
+	first := true // what follows the call
+	for _, s := range block.List {
+		if s.End() <= call.Pos() || s.Pos() >= later.Pos() {
+			continue
+		}
+		check, isIf := s.(*ast.IfStmt)
+		if isIf {
+			b, isBinary := ast.Unparen(check.Cond).(*ast.BinaryExpr)
+			isIf = isBinary && b.Op == token.NEQ && isNil(x, b.Y) && isError(x.typeOf(b.X))
+		}
+		if within(call, s) {
+			if _, isCheck := s.(*ast.IfStmt); isCheck && !isIf {
+				return true
+			}
+			continue
+		}
+		if !(first && isIf) && (hasNode[*ast.ReturnStmt](s) || hasNode[*ast.BranchStmt](s)) {
+			return true
+		}
+		first = false
+	}
+	return false
 }
 
 // usedBefore is what uses a list between the call that fills it and the cut, besides the question

@@ -60,12 +60,22 @@ func (f mapperFind) limitless() bool {
 		case "Order", "OrderBy", "Asc", "Desc":
 			f.chain.order = append(f.chain.order, "known")
 		}
+		if call == f.call && !takesLimit(f.chain.x, sel.X) { // gorm's Association
+			return false
+		}
 		next, ok := ast.Unparen(sel.X).(*ast.CallExpr)
 		if !ok || !f.chain.ofMapper(next) {
 			return true
 		}
 		call = next
 	}
+}
+
+// takesLimit reports whether the value whose Find is called has a method Limit.
+func takesLimit(x *index, e ast.Expr) bool {
+	obj, _, _ := types.LookupFieldOrMethod(x.typeOf(e), true, x.pass.Pkg, "Limit")
+	_, ok := obj.(*types.Func)
+	return ok
 }
 
 // fills reports whether a call fills its first argument with all rows of a query.

@@ -15,7 +15,7 @@ import (
 // Loops that fixes have rewritten call function literals, which later fixes look into.
 
 // harmlessClosure reports whether a call of a local variable writes nothing to the table: it holds
-// a function literal, or what a function of the module returns, or it is a parameter of such a
+// a function literal, or one that a function of the module returns, or it is a parameter of such a
 // literal that each of its calls gives a literal, which is looked at where it stands.
 func (w *tableWrites) harmlessClosure(call *ast.CallExpr) bool {
 	v := localVar(w.pass.TypesInfo, call.Fun)
@@ -33,13 +33,32 @@ func (w *tableWrites) harmlessClosure(call *ast.CallExpr) bool {
 		}
 		there := *w
 		there.perElement = w.homeOf(fn)
-		if d := there.calls.Decl(fn); d != nil && d.Body != nil {
+		if d := there.calls.Decl(fn); d != nil && d.Body != nil && returnsLiterals(d) {
 			return w.looked(&there, d, d.Body)
 		}
 	case nil:
 		return givenLiterals(x, v)
 	}
 	return false
+}
+
+// returnsLiterals reports whether a function returns function literals only, which stand in its
+// body: neither a method nor what it was given.
+func returnsLiterals(d *ast.FuncDecl) bool {
+	ok := true
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			ok = ok && len(n.Results) > 0 && !slices.ContainsFunc(n.Results, func(e ast.Expr) bool {
+				_, isLit := ast.Unparen(e).(*ast.FuncLit)
+				return !isLit
+			})
+		}
+		return ok
+	})
+	return ok
 }
 
 // looked looks into a body once.
@@ -66,7 +85,7 @@ func (w *tableWrites) looked(there *tableWrites, node ast.Node, body *ast.BlockS
 // each call of that variable gives it a function literal.
 func givenLiterals(x *index, param *types.Var) bool {
 	id := x.defs[param]
-	if id == nil {
+	if id == nil || len(x.writes(param)) > 0 {
 		return false
 	}
 	lit, ok := x.function(id).(*ast.FuncLit)

@@ -78,7 +78,7 @@ func (l *perElement) readerOf(d *ast.FuncDecl, varying []int) (*reader, bool) {
 	return nil, false
 }
 
-// keyed finds the parameter that the statement asks for: the only one whose argument varies.
+// keyed finds the parameters that the statement asks for, of those whose arguments vary.
 func (r *reader) keyed(varying []int) bool {
 	var keys []int
 	for _, at := range varying {

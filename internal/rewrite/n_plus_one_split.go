@@ -34,6 +34,9 @@ type arrivingLoop struct {
 	rest   []ast.Stmt // goes on with it
 	carry  []*types.Var
 	fails  []*types.Var // errors that the prefix declares and the rest names
+	// scanned is the error of the Scan, nil where no variable has it.
+	scanned *types.Var
+	errors  []string // lines that begin a round of the other loop
 }
 
 // readFirst gives a place without a fix the first half of one.
@@ -47,7 +50,7 @@ func (l *perElement) readFirst(p *place, call ast.Node, around ast.Stmt) {
 		why = l.refused
 	}
 	o := &arrivingLoop{perElement: l, loop: loop, rows: localVar(l.pass.TypesInfo, rowsOf(loop))}
-	if !o.cursor() || !o.parts(call) || !o.carried() || !o.harmless() {
+	if !o.cursor() || !o.parts(call) || !o.carried() || !o.harmless() || !o.errorLines() {
 		p.why = l.refused
 		return
 	}
@@ -69,21 +72,20 @@ func (o *arrivingLoop) cursor() bool {
 // parts divides the body behind the Scan and the check of its error.
 func (o *arrivingLoop) parts(call ast.Node) bool {
 	body := o.loop.Body.List
-	at := slices.IndexFunc(body, func(s ast.Stmt) bool { return o.asks(s, "Scan", "StructScan", "MapScan", "SliceScan") })
+	at := slices.IndexFunc(body, func(s ast.Stmt) bool { return o.asks(s, scanMethods...) })
 	if !o.needs(at >= 0, o.loop, "the loop reads its row by no Scan") {
 		return false
 	}
-	if _, assigns := body[at].(*ast.AssignStmt); assigns && at+1 < len(body) {
-		if _, checks := body[at+1].(*ast.IfStmt); checks {
-			at++
-		}
+	read := o.checked(body[at:])
+	if !o.needs(read > 0, body[at], "the error of the Scan is not checked at once") {
+		return false
 	}
-	o.prefix, o.rest = body[:at+1], body[at+1:]
+	o.prefix, o.rest = body[:at+read], body[at+read:]
 	if !o.needs(len(o.rest) > 0 && o.rest[0].Pos() <= call.Pos(), call, "the statement is sent before the row is read") {
 		return false
 	}
 	for i, s := range o.prefix {
-		if !o.needs(o.asks(s, "Scan", "StructScan", "MapScan", "SliceScan") || o.still.quiet(s) || i == len(o.prefix)-1 && onlyLeaves(s), s, "the loop does more before it reads its row") {
+		if !o.needs(o.asks(s, scanMethods...) || o.still.quiet(s) || i == len(o.prefix)-1 && onlyLeaves(s), s, "the loop does more before it reads its row") {
 			return false
 		}
 	}
@@ -92,7 +94,7 @@ func (o *arrivingLoop) parts(call ast.Node) bool {
 			return false
 		}
 	}
-	return true
+	return o.toTheEnd() && o.leavesNothing()
 }
 
 // onlyLeaves reports whether a statement is a check that leaves the round.
@@ -261,9 +263,7 @@ func (o *arrivingLoop) edits() ([]analysis.TextEdit, bool) {
 	if !ok {
 		return nil, false
 	}
-	for _, v := range o.fails {
-		round.head = append(round.head, fmt.Sprintf("var %s error", v.Name()))
-	}
+	round.head = append(round.head, o.errors...)
 	indent := source.indent(o.loop.Pos())
 	opening := layOut(append(round.declares, fmt.Sprintf("var %s []%s", list, round.element)), indent) + indent
 	between := fmt.Sprintf("\n%s\t%s = append(%s, %s)\n%s}\n%s%s", indent, list, list, round.value, indent, indent, strings.Join(round.head, "\n"+indent+"\t"))

@@ -52,6 +52,11 @@ func (t *twin) types() bool {
 	if t.keyType, ok = t.perElement.keyType(t.reader, t.file); !ok {
 		return false
 	}
+	for _, k := range t.keys {
+		if !t.needs(!t.mixed() || !shifts(k.element), t.call.Expr, "a key is shifted, and may have another type among others") {
+			return false
+		}
+	}
 	for _, d := range t.dests {
 		n, ok := typeName(t.pass, t.file, d)
 		if !ok {
@@ -429,6 +434,9 @@ func (t *twin) asked(a ast.Expr) string {
 	out, at := "", a.Pos()
 	put := func(n ast.Node, i int) bool {
 		out += t.source.text(at, n.Pos()) + t.partOf(t.names["key"], i)
+		if n != ast.Node(ast.Unparen(a)) {
+			out += t.typedPart(i)
+		}
 		at = n.End()
 		return false
 	}
@@ -449,6 +457,30 @@ func (t *twin) asked(a ast.Expr) string {
 		return true
 	})
 	return out + t.source.text(at, a.End())
+}
+
+// mixed reports whether the parts of a key have several types.
+func (t *twin) mixed() bool { return t.keyType == fmt.Sprintf("[%d]%s", len(t.keys), t.anyType) }
+
+// shifts reports whether an expression shifts, whose type may be that of where it is used.
+func shifts(e ast.Expr) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		b, ok := n.(*ast.BinaryExpr)
+		found = found || ok && (b.Op == token.SHL || b.Op == token.SHR)
+		return !found
+	})
+	return found
+}
+
+// typedPart is what gives a part of a key of several types its own type, where an argument
+// computes with it.
+func (t *twin) typedPart(i int) string {
+	if !t.mixed() {
+		return ""
+	}
+	name, _ := typeName(t.pass, t.file, t.keys[i].typ) // keyType has written it before
+	return ".(" + name + ")"
 }
 
 // fetch sends the statement and keeps the rows by their keys; without them after an error.

@@ -132,9 +132,6 @@ func (s *site) arriving(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		out = append(out, b.Title+" "+k.Name)
-		if len(out) == 3 {
-			break
-		}
 	}
 	if err = rows.Err(); err != nil {
 		fail(w, err)

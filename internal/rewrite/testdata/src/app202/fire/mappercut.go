@@ -25,3 +25,15 @@ func GormFieldCut(db *gorm.DB, p *Pier) {
 	}
 	p.ID++
 }
+
+// GormChecked: the error is answered between them, and the question asks for fewer rows.
+func GormChecked(db *gorm.DB, pier int64) ([]Berth, error) {
+	var berths []Berth
+	if err := db.Where("pier_id = ?", pier).Order("name").Find(&berths).Error; err != nil { // want `APP202`
+		return nil, err
+	}
+	if len(berths) >= 3 {
+		berths = berths[:4]
+	}
+	return berths, nil
+}

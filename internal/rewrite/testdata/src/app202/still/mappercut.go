@@ -26,3 +26,82 @@ func GormPage(db *gorm.DB) []Berth {
 	berths = berths[:10]
 	return berths
 }
+
+// GormMore: what tells that there are more rows stands with the cut.
+func GormMore(db *gorm.DB) (berths []Berth, more bool) {
+	db.Order("name").Find(&berths) // want `APP202`
+	if len(berths) > 20 {
+		more = true
+		berths = berths[:20]
+	}
+	return berths, more
+}
+
+// GormBrief: the cut is for some callers.
+func GormBrief(db *gorm.DB, brief bool) []Berth {
+	var berths []Berth
+	db.Order("name").Find(&berths) // want `APP202`
+	if brief {
+		berths = berths[:5]
+	}
+	return berths
+}
+
+// GormCase: so is this one.
+func GormCase(db *gorm.DB, brief bool) []Berth {
+	var berths []Berth
+	db.Order("name").Find(&berths) // want `APP202`
+	switch {
+	case brief:
+		berths = berths[:5]
+	}
+	return berths
+}
+
+// GormSample: a list of 50 stays whole.
+func GormSample(db *gorm.DB) []Berth {
+	var berths []Berth
+	db.Order("name").Find(&berths) // want `APP202`
+	if len(berths) > 100 {
+		berths = berths[:10]
+	}
+	return berths
+}
+
+// GormLeft: who asks for all of them gets past the cut.
+func GormLeft(db *gorm.DB, p *Pier, all bool) {
+	db.Order("name").Find(&p.Berths) // want `APP202`
+	if all {
+		return
+	}
+	p.Berths = p.Berths[:5]
+}
+
+// GormAgain: the list grows round by round before it is cut.
+func GormAgain(db *gorm.DB, piers []int64) (berths []Berth, n int) {
+	for _, pier := range piers {
+		n += len(berths)
+		db.Where("pier_id = ?", pier).Order("name").Find(&berths) // want `APP202`
+	}
+	if len(berths) > 5 {
+		berths = berths[:5]
+	}
+	return berths, n
+}
+
+// GormAssociation has no method Limit.
+func GormAssociation(db *gorm.DB, p *Pier) []Berth {
+	var berths []Berth
+	db.Model(p).Association("Berths").Find(&berths)
+	if len(berths) > 5 {
+		berths = berths[:5]
+	}
+	return berths
+}
+
+var (
+	store    *gorm.DB
+	harbours []Berth
+	// A variable of the package has the error: no function is around the call.
+	errHarbours = store.Order("name").Find(&harbours).Error
+)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 
 	"github.com/jmoiron/sqlx"
 )
@@ -151,4 +152,21 @@ func NamedAlikeNext(db *sqlx.DB, names []string) (out []string, err error) {
 		out = append(out, q.Name)
 	}
 	return out, nil
+}
+
+func (s *server) alike(ctx context.Context, user int64, place string) (n int, err error) {
+	err = s.db.GetContext(ctx, &n, "SELECT COUNT(*) FROM comments WHERE id = ? AND text LIKE ? AND post_id > ?", user, "%"+strings.ToLower(place)+"%", int32(user))
+	return n, err
+}
+
+// PairComputed: the helper computes with its parameters.
+func (s *server) PairComputed(ctx context.Context, visits []Halt) (n int, err error) {
+	for i := range visits {
+		m, err := s.alike(ctx, visits[i].UserID, visits[i].Place) // want `APP205`
+		if err != nil {
+			return 0, err
+		}
+		n += m
+	}
+	return n, nil
 }

@@ -61,9 +61,6 @@ func ArrivingValues(db *sql.DB) (map[string]string, error) {
 			return nil, err
 		}
 		out[name] = tags.String
-		if len(out) > 20 {
-			break
-		}
 	}
 	rows.Close()
 	return out, nil
@@ -94,4 +91,29 @@ func (s *server) ArrivingTwice(ctx context.Context) (names []string) {
 		}
 	}
 	return names
+}
+
+// ArrivingError: the rest asks for the error before it sets it.
+func ArrivingError(db *sql.DB) (names []string, bad int) {
+	rows, err := db.Query("SELECT user_id FROM posts")
+	if err != nil {
+		return nil, 0
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var user int64
+		if err = rows.Scan(&user); err != nil {
+			return nil, 0
+		}
+		var name string
+		if user > 3 {
+			err = db.QueryRow("SELECT name FROM users WHERE id = ?", user).Scan(&name) // want `APP205`
+		}
+		if err != nil {
+			bad++
+			continue
+		}
+		names = append(names, name)
+	}
+	return names, bad
 }
