@@ -52,9 +52,14 @@ func mergeNamed(a, b []iikanji.Named) []iikanji.Named {
 // mergeTransactions adds transactions of the same shape.
 func mergeTransactions(a, b []iikanji.Transaction) []iikanji.Transaction {
 	out := slices.Clone(a)
+	at := make(map[string]int, len(a)) // by digest
+	for i := range out {
+		at[out[i].Digest] = i
+	}
 	for _, t := range b {
-		i := slices.IndexFunc(out, func(o iikanji.Transaction) bool { return o.Digest == t.Digest })
-		if i < 0 {
+		i, known := at[t.Digest]
+		if !known {
+			at[t.Digest] = len(out)
 			out = append(out, t)
 			continue
 		}
@@ -75,9 +80,14 @@ func mergeTransactions(a, b []iikanji.Transaction) []iikanji.Transaction {
 // mergeRepeats adds repetition of the same digest.
 func mergeRepeats(a, b []iikanji.Repeat) []iikanji.Repeat {
 	out := slices.Clone(a)
+	at := make(map[string]int, len(a)) // by digest
+	for i := range out {
+		at[out[i].Digest] = i
+	}
 	for _, r := range b {
-		i := slices.IndexFunc(out, func(o iikanji.Repeat) bool { return o.Digest == r.Digest })
-		if i < 0 {
+		i, known := at[r.Digest]
+		if !known {
+			at[r.Digest] = len(out)
 			out = append(out, r)
 			continue
 		}

@@ -404,6 +404,103 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestNoToken: the profile of one who has no token is not even read.
+func TestNoToken(t *testing.T) {
+	y := newYard(t)
+	p := api.FleetPart{Token: "x", Kind: "access", Host: "a", Minute: y.now(), File: "f", To: 1, Sent: y.now(), Profile: []byte("junk")}
+	if err := y.service.KeepPart(t.Context(), p); !errors.Is(err, api.ErrForbidden) {
+		t.Errorf("%v, want %v", err, api.ErrForbidden)
+	}
+}
+
+// TestHosts: a token cannot make more hosts than a site has.
+func TestHosts(t *testing.T) {
+	y := newYard(t)
+	p := api.FleetPart{Token: y.token, Kind: "access", Host: "a", Minute: y.now(), File: "f", Sent: y.now()}
+	if err := y.service.KeepPart(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	err := y.service.core.Write(t.Context(), "test", func(tx *store.Tx) error {
+		for n := range maxHosts - 1 {
+			if _, err := tx.Exec("INSERT INTO fleet_hosts (site, host, seen, clock_off, trouble) VALUES (?, ?, ?, 0, '')", "shop", fmt.Sprint(n), y.now()); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Minute = p.Minute.Add(-time.Minute)
+	if err := y.service.KeepPart(t.Context(), p); err != nil {
+		t.Errorf("a host that is known: %v", err)
+	}
+	p.Host = "b"
+	if err, refused := y.service.KeepPart(t.Context(), p), (*api.RefusedError)(nil); !errors.As(err, &refused) {
+		t.Errorf("a further host: %v", err)
+	}
+}
+
+// TestExcess: a profile with more than a reader of logs makes is refused, and a row weighs what it
+// needs in memory, not what its text has.
+func TestExcess(t *testing.T) {
+	many := make([]iikanji.Row, 20_001) // as many digests as a reader keeps, and the others
+	for i := range many {
+		many[i].Key = fmt.Sprint(i)
+	}
+	for name, c := range map[string]struct {
+		kind  string
+		p     iikanji.Profile
+		taken bool
+	}{
+		"most rows":       {"slow", iikanji.Profile{Rows: many}, true},
+		"rows":            {"slow", iikanji.Profile{Rows: make([]iikanji.Row, 25_001)}, false},
+		"shapes":          {"slow", iikanji.Profile{Transactions: make([]iikanji.Transaction, 6001)}, false},
+		"repeats":         {"slow", iikanji.Profile{Repeats: make([]iikanji.Repeat, 25_001)}, false},
+		"slowest":         {"access", iikanji.Profile{Slowest: make([]iikanji.Sighting, 1001)}, false},
+		"notes":           {"access", iikanji.Profile{Notes: make([]string, 201)}, false},
+		"format":          {"access", iikanji.Profile{Intake: iikanji.Intake{Format: strings.Repeat("x", 1001)}}, false},
+		"segments":        {"access", iikanji.Profile{Rows: []iikanji.Row{{Key: "GET " + strings.Repeat("/", 101)}}}, false},
+		"names":           {"slow", iikanji.Profile{Rows: []iikanji.Row{{Query: &iikanji.SQLRow{Users: make([]iikanji.Named, 2001)}}}}, false},
+		"a usual segment": {"access", iikanji.Profile{Rows: []iikanji.Row{{Key: "GET " + strings.Repeat("/a", 16)}}}, true},
+	} {
+		c.p.Version, c.p.Source = iikanji.ProfileVersion, sources[c.kind]
+		packed, err := pack(&c.p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, weight, err := unpack(packed, c.kind)
+		if (err == nil) != c.taken || c.taken && weight < int64(rowWeight*len(c.p.Rows)) {
+			t.Errorf("%s: it weighs %d, %v", name, weight, err)
+		}
+	}
+}
+
+// TestHole: a piece of a log without the end of a record does not stand still for ever.
+func TestHole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.log")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := openTail(Log{"access", path}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := "\na line\n"
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte(line), 2*mostRecord); err != nil {
+		t.Fatal(err)
+	}
+	pieces, err := l.read()
+	if err != nil || len(pieces) != 3 || pieces[2].to != 2*mostRecord+int64(len(line)) {
+		t.Errorf("%d pieces, %v", len(pieces), err)
+	}
+}
+
 // FuzzPart: no packed profile panics, and what is taken can be merged with itself.
 func FuzzPart(f *testing.F) {
 	p, err := pack(&iikanji.Profile{Version: 1, Source: iikanji.Slow, Rows: []iikanji.Row{{Key: "x", Count: 1}}})
@@ -416,11 +513,11 @@ func FuzzPart(f *testing.F) {
 		if sources[kind] == iikanji.SourceUnknown {
 			return
 		}
-		p, err := unpack(packed, kind)
+		p, _, err := unpack(packed, kind)
 		if err != nil {
 			return
 		}
-		q, _ := unpack(packed, kind)
+		q, _, _ := unpack(packed, kind)
 		if _, err := kinds[kind](p, q); err != nil {
 			t.Errorf("taken, and not merged: %v", err)
 		}

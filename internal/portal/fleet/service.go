@@ -36,6 +36,12 @@ const (
 	maxProfile = 32 << 20
 	// maxParts bounds one question: 200 hosts for an hour have 12,000.
 	maxParts = 20_000
+	// maxWeight bounds the memory of one question, as the weight of its parts in bytes.
+	maxWeight = 1 << 30
+	// rowWeight is what a row weighs beside its text: an empty one has a few bytes of that.
+	rowWeight = 700
+	// maxHosts bounds the hosts of a site.
+	maxHosts = 2000
 	// clockLimit is from when on a clock is reported.
 	clockLimit = time.Second
 	minute     = time.Minute
@@ -83,25 +89,32 @@ func (s *Service) KeepPart(ctx context.Context, p api.FleetPart) error {
 	case p.Minute.Before(now.Add(-lateBy)) || p.Minute.After(now.Add(ahead)):
 		return refused("too-old", "the minute %s is not one that is kept", p.Minute.UTC().Format(time.RFC3339))
 	}
+	site, err := s.siteOf(ctx, p.Token, now) // before work is spent on the profile
+	if err != nil {
+		return err
+	}
 	if len(p.Profile) > 0 {
-		if _, err := unpack(p.Profile, p.Kind); err != nil {
+		if _, _, err := unpack(p.Profile, p.Kind); err != nil {
 			return &api.BadRequestError{Text: "the profile cannot be read: " + err.Error()}
 		}
 	}
 	return s.core.Write(ctx, "fleet", func(tx *store.Tx) error {
-		site := ""
-		err := tx.Row("SELECT account FROM tokens WHERE digest = ? AND scope = ? AND expires > ?", []any{lead.Digest(p.Token), scope, now}, &site)
-		if errors.Is(err, store.ErrNone) {
-			return api.ErrForbidden
-		}
-		if err != nil {
-			return err
-		}
 		if err := keep(tx, site, &p); err != nil {
 			return err
 		}
 		return s.seen(tx, site, &p, now)
 	})
+}
+
+// siteOf is the site of a token; api.ErrForbidden if it is none.
+func (s *Service) siteOf(ctx context.Context, token string, now time.Time) (site string, err error) {
+	err = s.core.Read(ctx, func(tx *store.Tx) error {
+		return tx.Row("SELECT account FROM tokens WHERE digest = ? AND scope = ? AND expires > ?", []any{lead.Digest(token), scope, now}, &site)
+	})
+	if errors.Is(err, store.ErrNone) {
+		return "", api.ErrForbidden
+	}
+	return site, err
 }
 
 // keep writes a part, once.
@@ -126,6 +139,13 @@ func (s *Service) seen(tx *store.Tx, site string, p *api.FleetPart, now time.Tim
 	off := p.Sent.Sub(now)
 	n, err := tx.Exec("UPDATE fleet_hosts SET seen = ?, clock_off = ?, trouble = ? WHERE site = ? AND host = ?", now, off, p.Trouble, site, p.Host)
 	if err == nil && n == 0 {
+		hosts := 0
+		if err := tx.Row("SELECT COUNT(*) FROM fleet_hosts WHERE site = ?", []any{site}, &hosts); err != nil {
+			return err
+		}
+		if hosts >= maxHosts {
+			return refused("too-many", "the site has %d hosts, and %s is none of them", hosts, p.Host)
+		}
 		_, err = tx.Exec("INSERT INTO fleet_hosts (site, host, seen, clock_off, trouble) VALUES (?, ?, ?, ?, ?)", site, p.Host, now, off, p.Trouble)
 	}
 	if err != nil {
@@ -147,7 +167,7 @@ func (s *Service) Fleet(ctx context.Context, who api.Who, a api.FleetAsk) (*api.
 	}
 	out := &api.FleetProfile{Hosts: []api.FleetHost{}}
 	var parts []*iikanji.Profile
-	sent := map[string]map[int64]bool{} // minutes by host
+	sent, weight := map[string]map[int64]bool{}, int64(0) // minutes by host
 	err := s.core.Read(ctx, func(tx *store.Tx) error {
 		err := tx.Each("SELECT host, minute, body FROM fleet_parts WHERE site = ? AND kind = ? AND minute >= ? AND minute < ? ORDER BY minute, host, file, from_byte LIMIT 20001", []any{a.Site, a.Kind, a.Since, a.Until}, func(scan func(...any) error) error {
 			host, body, at := "", "", int64(0)
@@ -164,7 +184,10 @@ func (s *Service) Fleet(ctx context.Context, who api.Who, a api.FleetAsk) (*api.
 			if body == "" {
 				return nil
 			}
-			p, err := kept(body, a.Kind)
+			p, weighs, err := kept(body, a.Kind)
+			if weight += weighs; err == nil && weight > maxWeight {
+				return refused("too-many", "the parts need more than %d MiB: ask for a shorter time", maxWeight>>20)
+			}
 			parts = append(parts, p)
 			return err
 		})
@@ -216,29 +239,56 @@ func count(hosts []api.FleetHost, sent map[string]map[int64]bool) {
 	}
 }
 
-// unpack reads a packed profile.
-func unpack(packed []byte, kind string) (*iikanji.Profile, error) {
+// unpack reads a packed profile, and weighs it: about how much memory it needs, in bytes.
+func unpack(packed []byte, kind string) (p *iikanji.Profile, weight int64, err error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
-		return nil, fmt.Errorf("unpacking: %w", err)
+		return nil, 0, fmt.Errorf("unpacking: %w", err)
 	}
 	text, err := io.ReadAll(io.LimitReader(z, maxProfile+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("unpacking: %w", err)
+		return nil, 0, fmt.Errorf("unpacking: %w", err)
 	case len(text) > maxProfile:
-		return nil, fmt.Errorf("it has more than %d bytes", maxProfile)
+		return nil, 0, fmt.Errorf("it has more than %d bytes", maxProfile)
 	}
-	p := &iikanji.Profile{}
+	p = &iikanji.Profile{}
 	if err := json.Unmarshal(text, p); err != nil {
-		return nil, fmt.Errorf("reading: %w", err)
+		return nil, 0, fmt.Errorf("reading: %w", err)
 	}
 	if p.Source != sources[kind] || p.Version > iikanji.ProfileVersion {
-		return nil, fmt.Errorf("it is no profile of the kind %s of a version up to %d", kind, iikanji.ProfileVersion)
+		return nil, 0, fmt.Errorf("it is no profile of the kind %s of a version up to %d", kind, iikanji.ProfileVersion)
+	}
+	if what := excess(p, kind); what != "" {
+		return nil, 0, fmt.Errorf("it has %s", what)
 	}
 	p.Intake.Files, p.Intake.BadLines, p.Target = nil, nil, ""
 	_, err = kinds[kind](p) // its sketches can be merged
-	return p, err
+	entries := len(p.Rows) + len(p.Transactions) + len(p.Repeats) + len(p.Slowest)
+	return p, int64(len(text) + rowWeight*entries), err
+}
+
+// excess is what a profile has more of than the readers of logs make; "" for nothing. Merging takes
+// more than linear time and stack in some of it.
+func excess(p *iikanji.Profile, kind string) string {
+	switch {
+	case len(p.Rows) > 25_000 || len(p.Transactions) > 6000 || len(p.Repeats) > 25_000:
+		return "too many rows"
+	case len(p.Slowest) > 1000 || len(p.Notes) > 200:
+		return "too many requests or notes"
+	case len(p.Intake.Format) > 1000:
+		return "too long a name of a format"
+	}
+	for i := range p.Rows {
+		r := &p.Rows[i]
+		if kind == "access" && strings.Count(r.Key, "/") > 100 {
+			return "a route with too many segments"
+		}
+		if q := r.Query; q != nil && len(q.DBs)+len(q.Users)+len(q.Hosts)+len(q.Tables)+len(q.Spreads) > 2000 {
+			return "a statement with too many names"
+		}
+	}
+	return ""
 }
 
 // pack packs a profile.
@@ -252,10 +302,10 @@ func pack(p *iikanji.Profile) ([]byte, error) {
 }
 
 // kept reads the profile of a kept part.
-func kept(body, kind string) (*iikanji.Profile, error) {
+func kept(body, kind string) (p *iikanji.Profile, weight int64, err error) {
 	packed, err := base64.StdEncoding.DecodeString(body)
 	if err != nil {
-		return nil, fmt.Errorf("reading a part: %w", err)
+		return nil, 0, fmt.Errorf("reading a part: %w", err)
 	}
 	return unpack(packed, kind)
 }

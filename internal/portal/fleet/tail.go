@@ -18,7 +18,9 @@ import (
 
 const (
 	// mostRead is how much of a log one part has at most, in bytes.
-	mostRead = 64 << 20
+	mostRead = 8 << 20
+	// mostRecord is how long a record may be: a statement has at most 16 MiB, as servers are set.
+	mostRecord = 32 << 20
 	// mostPieces is how many parts of a log one minute has at most.
 	mostPieces = 16
 )
@@ -175,17 +177,23 @@ func (t *tail) next(at int64, last bool) (piece, error) {
 	if info.Size() < at { // it was emptied: another file from now on
 		return p, t.emptied(info.Size())
 	}
-	text := make([]byte, min(info.Size()-at, mostRead))
-	n, err := t.open.ReadAt(text, at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return p, fmt.Errorf("reading the log: %w", err)
+	for _, most := range []int64{mostRead, mostRecord} {
+		text := make([]byte, min(info.Size()-at, most))
+		n, err := t.open.ReadAt(text, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return p, fmt.Errorf("reading the log: %w", err)
+		}
+		end, full := n, int64(n) == most
+		if !last || full {
+			end = wholeRecords(text[:n], t.log.Kind)
+		}
+		if end == 0 && full && most == mostRecord { // it becomes bad lines
+			end = n
+		}
+		if p.text, p.to = text[:end], at+int64(end); end > 0 || !full {
+			break
+		}
 	}
-	text = text[:n]
-	end := len(text)
-	if !last || int64(n) == mostRead {
-		end = wholeRecords(text, t.log.Kind)
-	}
-	p.text, p.to = text[:end], at+int64(end)
 	return p, nil
 }
 
