@@ -133,6 +133,18 @@ func databaseSQL(name, user, password string) string {
 // quote is a word of a shell.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
+// modeOf is the mode of a file in an archive, whatever the umask of those who make it: tar gives it
+// to /etc too. Everybody may read the files of a contest's machine, also its passwords.
+func modeOf(m fs.FileMode) int64 {
+	switch {
+	case m&fs.ModeSymlink != 0:
+		return 0o777
+	case m.IsDir() || m&0o100 != 0:
+		return 0o755
+	}
+	return 0o644
+}
+
 // pack writes a folder as a tar whose files belong to root.
 func pack(w *tar.Writer, dir string) error {
 	return filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -161,6 +173,7 @@ func pack(w *tar.Writer, dir string) error {
 		if d.IsDir() {
 			h.Name += "/"
 		}
+		h.Mode = modeOf(info.Mode())
 		if err := w.WriteHeader(h); err != nil || !info.Mode().IsRegular() {
 			return err
 		}

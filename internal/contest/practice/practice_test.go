@@ -1,7 +1,13 @@
 package practice
 
 import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/iikanji/iikanji/internal/contest/lab"
@@ -29,5 +35,41 @@ func TestLimits(t *testing.T) {
 		if math.Abs(is.CPU-c.want) > 1e-9 || (c.cores == 1) != (is == lab.Limits{}) {
 			t.Errorf("%+v: %+v, want %g cores", c, is, c.want)
 		}
+	}
+}
+
+// TestPackedModes: the modes in an archive are not those that the umask of its maker left: tar gives
+// them to /etc of the machine.
+func TestPackedModes(t *testing.T) {
+	dir := t.TempDir()
+	etc := filepath.Join(dir, "etc")
+	if err := errors.Join(os.Mkdir(etc, 0o700), os.WriteFile(filepath.Join(etc, "my.cnf"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "setup.sh"), nil, 0o700), os.Symlink("etc", filepath.Join(dir, "to"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "opt"), 0o700), os.Chmod(filepath.Join(dir, "opt"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	if err := errors.Join(pack(w, dir), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int64{"etc/": 0o755, "etc/my.cnf": 0o644, "opt/": 0o755, "setup.sh": 0o755, "to": 0o777}
+	for r := tar.NewReader(&out); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if mode, known := want[h.Name]; !known || h.Mode != mode || h.Uid != 0 {
+			t.Errorf("%s has mode %o of user %d, want %o", h.Name, h.Mode, h.Uid, mode)
+		}
+		delete(want, h.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not packed: %v", want)
 	}
 }
