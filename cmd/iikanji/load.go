@@ -44,7 +44,8 @@ func (loadCmd) Help() string {
 of this machine, or of others that a command such as ssh reaches, with the same version
 of iikanji. The first one initializes the site and checks it; then all begin at the same
 time. Users are divided among them; points, counts and latencies add up exactly, and the
-score is computed once. If a generator is lost, late or the limit, the run is void.
+score is computed once. If a generator is lost, late or the limit, the run is void. No
+command may ask for a password: 'ssh -o BatchMode=yes gen2 iikanji' fails at once instead.
 
 Arenas whose load can be divided: isuxi.
 

@@ -20,6 +20,9 @@ const patience = 5 * time.Minute
 // startsAhead is how long before its begin the instant of the load is set.
 const startsAhead = 3 * time.Second
 
+// lastWords is how long generators have for what they measured, in a run that ends before its time.
+const lastWords = 5 * time.Second
+
 // Options are for Run.
 type Options struct {
 	Job // Part is set for each generator
@@ -31,6 +34,8 @@ type Options struct {
 	First bench.Options
 	// Ahead is how long before its begin the instant of the load is set; 0 for 3 s.
 	Ahead time.Duration
+
+	grace time.Duration // 0 for lastWords
 }
 
 // A Conn is the stream to a generator.
@@ -54,6 +59,9 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	if o.Ahead == 0 {
 		o.Ahead = startsAhead
 	}
+	if o.grace == 0 {
+		o.grace = lastWords
+	}
 	x := &running{o: &o, group: newGroup(o.Generators, o.Ahead)}
 	defer x.close()
 	if err := x.begin(ctx); err != nil {
@@ -70,12 +78,16 @@ func Run(ctx context.Context, sc scenario.Scenario, o Options) (*iikanji.Run, er
 	case ctx.Err() != nil:
 		x.end("the run was interrupted", false)
 	}
-	x.all.Wait()
+	x.await(ctx)
 	loadTime := o.First.Load
 	if loadTime == 0 {
 		loadTime = sc.Info().Load
 	}
-	return bench.Merge(sc.Info(), o.Seed, loadTime, x.parts(), x.lostWhy())
+	parts, why := x.parts(), x.lostWhy()
+	if why == "" && !m.Cut && len(parts) < o.Generators { // a part that was cut may have had the reason
+		why = x.ending()
+	}
+	return bench.Merge(sc.Info(), o.Seed, loadTime, parts, why)
 }
 
 // A running is a run with its generators.
@@ -105,11 +117,37 @@ func (x *running) begin(ctx context.Context) error {
 	return nil
 }
 
+// await waits for what the generators measured. Where the run ends before its time, they have a
+// moment for it: one may not even have begun, as behind an ssh that asks for a password.
+func (x *running) await(ctx context.Context) {
+	done := make(chan struct{})
+	go func() {
+		x.all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return
+	case <-x.over:
+	case <-ctx.Done():
+		x.end("the run was interrupted", false)
+	}
+	timer := time.NewTimer(x.o.grace)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+		x.close()
+	}
+}
+
 // close ends what is left of the generators.
 func (x *running) close() {
+	var ending sync.WaitGroup
 	for _, c := range x.conns {
-		_ = c.Close() // its process is gone in any case
+		ending.Go(func() { _ = c.Close() }) // its process is gone in any case
 	}
+	ending.Wait()
 	x.all.Wait()
 }
 

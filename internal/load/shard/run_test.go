@@ -144,6 +144,7 @@ type site struct {
 	*httptest.Server
 	initialized, answered atomic.Int64
 	bad                   atomic.Int64 // answers of this status from now on; 0 for none
+	takes                 atomic.Int64 // how long an answer takes, as a time.Duration
 }
 
 func newSite(t *testing.T) *site {
@@ -154,6 +155,7 @@ func newSite(t *testing.T) *site {
 			return
 		}
 		s.answered.Add(1)
+		time.Sleep(time.Duration(s.takes.Load()))
 		if bad := s.bad.Load(); bad != 0 {
 			w.WriteHeader(int(bad))
 		}
@@ -231,6 +233,22 @@ func (s *site) run(t *testing.T, generators int, load time.Duration, st *starter
 	return run
 }
 
+// passed makes runs until one passes: a busy machine makes some void. One that does anything else
+// fails the test.
+func (s *site) passed(t *testing.T, generators int, load time.Duration) *iikanji.Run {
+	t.Helper()
+	for range 5 {
+		s.initialized.Store(0)
+		s.answered.Store(0)
+		run := s.run(t, generators, load, &starter{}, nil)
+		if whole(t, run) && run.Outcome == iikanji.Passed {
+			return run
+		}
+	}
+	t.Fatal("none of five runs passed")
+	return nil
+}
+
 // whole requires a run that passed, or that a busy machine made void, which changes no count. It is
 // false if the machine was so busy that a generator was given up.
 func whole(t *testing.T, run *iikanji.Run) bool {
@@ -250,12 +268,10 @@ func whole(t *testing.T, run *iikanji.Run) bool {
 // is computed once.
 func TestWhole(t *testing.T) {
 	s := newSite(t)
-	run := s.run(t, 3, time.Second, &starter{}, nil)
+	s.takes.Store(int64(25 * time.Millisecond)) // next to it, a busy machine's delays do not make a run void
+	run := s.passed(t, 3, time.Second)
 	if s.initialized.Load() != 1 {
 		t.Errorf("the site was initialized %d times", s.initialized.Load())
-	}
-	if !whole(t, run) {
-		return
 	}
 	got, ticks := run.Points[eventArrival].Count, run.Points[eventTick].Count
 	var answers, cut int64
@@ -265,11 +281,9 @@ func TestWhole(t *testing.T) {
 	if answered := s.answered.Load(); answers != got+ticks || answered < answers || answered > answers+cut {
 		t.Errorf("the site answered %d, the run has %d answers and %d cut, %d arrivals and %d ticks", answered, answers, cut, got, ticks)
 	}
-	if run.Outcome == iikanji.Passed {
-		want := float64(got/3)*2 + float64(ticks)
-		if run.Score != want || run.Raw != want {
-			t.Errorf("score %g of %g, want %g: three sums that were rounded each would be less", run.Score, run.Raw, want)
-		}
+	want := float64(got/3)*2 + float64(ticks)
+	if run.Score != want || run.Raw != want {
+		t.Errorf("score %g of %g, want %g: three sums that were rounded each would be less", run.Score, run.Raw, want)
 	}
 	// A busy machine sends fewer until the end of the load, never more.
 	if most := due(7, 3, time.Second); got > int64(most) || ticks > int64(time.Second/tick)+1 {
@@ -401,6 +415,57 @@ func TestInterrupted(t *testing.T) {
 		if p.cmd.ProcessState == nil {
 			t.Error("a generator is left")
 		}
+	}
+}
+
+// A mute is a generator that never says a word, as behind an ssh that asks for a password.
+type mute struct {
+	closed chan struct{}
+	once   sync.Once
+}
+
+func (m *mute) Read([]byte) (int, error)    { <-m.closed; return 0, io.EOF }
+func (m *mute) Write(b []byte) (int, error) { return len(b), nil }
+func (m *mute) Close() error {
+	m.once.Do(func() { close(m.closed) })
+	return nil
+}
+
+// TestMute: a run that is interrupted, or whose first generator fails, does not wait for a generator
+// that never began.
+func TestMute(t *testing.T) {
+	for name, want := range map[string]iikanji.Outcome{"interrupted": iikanji.Void, "failed": iikanji.Failed} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			o := Options{Job: Job{Version: testVersion, URL: s.URL, Load: time.Minute}, Generators: 3, First: bench.Options{URL: s.URL, Load: time.Minute}, grace: 10 * time.Millisecond}
+			o.Start = func(context.Context, int) (Conn, error) {
+				if name == "interrupted" {
+					time.AfterFunc(50*time.Millisecond, cancel)
+				}
+				return &mute{closed: make(chan struct{})}, nil
+			}
+			if name == "failed" {
+				o.First.URL = "http://127.0.0.1:1" // nobody listens there
+			}
+			over := make(chan *iikanji.Run, 1)
+			go func() {
+				run, err := Run(ctx, &open{rate: testRate}, o)
+				if err != nil {
+					t.Error(err)
+				}
+				over <- run
+			}()
+			select {
+			case run := <-over:
+				if run != nil && (run.Outcome != want || run.Score != 0) {
+					t.Errorf("the run is %s: %v", run.Outcome, run.Reasons)
+				}
+			case <-time.After(patience / 3):
+				t.Fatal("the run waits for a generator that never began")
+			}
+		})
 	}
 }
 
