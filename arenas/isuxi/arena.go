@@ -71,6 +71,7 @@ func init() {
 		Ladder:            files.Ladder(ladder),
 		Allow:             allowed,
 		InitializeTimeout: initializeTimeout,
+		Shards:            threads,
 	})
 }
 

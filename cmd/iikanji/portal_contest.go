@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/portal/lead"
 )
@@ -48,9 +49,29 @@ func readContest(path string) (*contest.Contest, []byte, error) {
 	return parsed, text, err
 }
 
+// checkShards refuses a problem whose load cannot be divided as it says: each of its runs would
+// fail. What this program does not know is a matter of the workers.
+func checkShards(c *contest.Contest) error {
+	for i := range c.Problems {
+		p := &c.Problems[i]
+		a, known := arena.Find(p.Arena)
+		switch {
+		case !known || p.Shards < 2 || p.Shards <= a.Shards:
+		case a.Shards == 0:
+			return fmt.Errorf("problem %s: shards: the load of %s cannot be divided among several generators", p.ID, p.Arena)
+		default:
+			return fmt.Errorf("problem %s: shards: the load of %s can be divided among %d generators at most, not %d", p.ID, p.Arena, a.Shards, p.Shards)
+		}
+	}
+	return nil
+}
+
 // Run runs the command.
 func (c *portalContestCheckCmd) Run(_ context.Context, e *env) error {
 	parsed, _, err := readContest(c.File)
+	if err == nil {
+		err = checkShards(parsed)
+	}
 	if err != nil {
 		return err
 	}
@@ -137,7 +158,10 @@ Exit status: 0 done, 1 failed to run, 2 usage.`
 
 // Run runs the command.
 func (c *portalContestNewCmd) Run(ctx context.Context, e *env) (err error) {
-	_, text, err := readContest(c.File)
+	read, text, err := readContest(c.File)
+	if err == nil {
+		err = checkShards(read)
+	}
 	if err != nil {
 		return err
 	}

@@ -315,6 +315,15 @@ func (v *virtual) watch(ctx context.Context) {
 	}
 }
 
+// failed counts what had no good answer.
+func (v *virtual) failed(problem string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.bad++; v.firstBad == "" {
+		v.firstBad = problem
+	}
+}
+
 // read reads one stream to its end.
 func (v *virtual) read(ctx context.Context) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url+"/api/v1/rounds/"+rehearsalRound+"/stream", nil)
@@ -322,16 +331,22 @@ func (v *virtual) read(ctx context.Context) {
 		return
 	}
 	answer, err := v.watching.Do(r)
-	if err != nil {
+	switch {
+	case ctx.Err() != nil: // the end of the rehearsal
+		if err == nil {
+			answer.Body.Close()
+		}
+		return
+	case err != nil:
+		v.failed("the stream: " + err.Error())
 		return
 	}
 	defer answer.Body.Close()
-	v.mu.Lock()
-	if answer.StatusCode >= 500 {
-		if v.bad++; v.firstBad == "" {
-			v.firstBad = "the stream: " + answer.Status
-		}
+	if answer.StatusCode >= 400 {
+		v.failed("the stream: " + answer.Status)
+		return
 	}
+	v.mu.Lock()
 	v.watchers++
 	v.mu.Unlock()
 	defer func() {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
+	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/portal/fleet"
 	"github.com/iikanji/iikanji/internal/portal/lead"
 	"github.com/iikanji/iikanji/internal/portal/node"
@@ -235,11 +236,24 @@ func (p *portalProcess) serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
+// hasContest reports whether a contest is kept.
+func (p *portalProcess) hasContest(ctx context.Context, id string) bool {
+	return p.core.Read(ctx, func(tx *store.Tx) error {
+		_, err := p.core.ContestIn(tx, id)
+		return err
+	}) == nil
+}
+
 // keepContest keeps a contest file, once.
 func (p *portalProcess) keepContest(ctx context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading the contest: %w", err)
+	}
+	if read, err := contest.Parse(path, text); err == nil && !p.hasContest(ctx, read.ID) {
+		if err := checkShards(read); err != nil {
+			return err
+		}
 	}
 	_, err = p.core.AddContest(ctx, text, path)
 	if refused := (*api.RefusedError)(nil); errors.As(err, &refused) && refused.Code == "exists" {

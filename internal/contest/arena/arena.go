@@ -51,6 +51,9 @@ type Arena struct {
 
 	// Scenario returns the benchmarker.
 	Scenario func(o Options) (scenario.Scenario, error)
+	// Shards is into how many parts the load can be divided at most, among several
+	// generators; 0 if it cannot be. The scenario is a scenario.Shardable then.
+	Shards int
 	// Settings are options of the benchmarker besides those that every arena has.
 	Settings []Setting
 	// Commands are further commands of the arena, such as a stand-in for an external
