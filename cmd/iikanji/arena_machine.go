@@ -22,7 +22,8 @@ func (arenaMachineCmd) Help() string {
 	return `Writes an archive of what the machine of a team has on the day of a contest: the app with
 its source and modules, its data, the configurations of nginx and MariaDB, and systemd
 units. Nothing of iikanji is in it. On a Debian machine with nginx, mariadb-server, curl
-and Go, of the same architecture as this one:
+and Go 1.26 or later (from go.dev/dl: Debian's is older), of the same architecture as this
+one:
 
   tar -C / -xzf isucondition.tar.gz
   sh ` + practice.SetupPath + ` 10.20.0.3
