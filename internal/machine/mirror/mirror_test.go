@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,7 +74,7 @@ func TestSync(t *testing.T) {
 	} {
 		write(t, source, step.first)
 		write(t, source, step.edit)
-		if err := Sync(t.Context(), host.Local{}, src, dir); err != nil {
+		if _, err := Sync(t.Context(), host.Local{}, src, dir); err != nil {
 			t.Fatal(err)
 		}
 		if got := listed(t, dir); got != step.want {
@@ -82,7 +83,7 @@ func TestSync(t *testing.T) {
 	}
 	write(t, source, map[string]string{"main.go": "again"})
 	write(t, dir, map[string]string{"main.go": "edited here", "more/of/it.go": "by hand"})
-	if err := Sync(t.Context(), host.Local{}, src, dir); err != nil {
+	if _, err := Sync(t.Context(), host.Local{}, src, dir); err != nil {
 		t.Fatal(err)
 	}
 	if got := listed(t, dir); got != "main.go again\n" {
@@ -90,14 +91,23 @@ func TestSync(t *testing.T) {
 	}
 }
 
-// TestParts: a source that is larger than one answer arrives in several, and a large file is
-// left out.
+// TestParts: a source that is larger than one answer arrives in several. A large file, hidden
+// names and links are left out and named.
 func TestParts(t *testing.T) {
 	source, dir := t.TempDir(), t.TempDir()
 	large := strings.Repeat("x", mostFile)
-	write(t, source, map[string]string{"a.bin": large, "b.bin": large, "c.bin": large, "d.go": "end", "larger.bin": large + "x"})
-	if err := Sync(t.Context(), host.Local{}, Source{Dir: source}, dir); err != nil {
+	write(t, source, map[string]string{"a.bin": large, "b.bin": large, "c.bin": large, "d.go": "end", "larger.bin": large + "x", "dist/.vite/m.json": "{}",
+		".git/HEAD": "ref", "bin/app": large + "program", "dist/node_modules/x.js": "x"})
+	if err := os.Symlink("d.go", filepath.Join(source, "e.go")); err != nil {
 		t.Fatal(err)
+	}
+	left, err := Sync(t.Context(), host.Local{}, Source{Dir: source, Program: filepath.Join(source, "bin", "app")}, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []LeftOut{{"dist/.vite", true, false}, {"dist/node_modules", true, false}, {"e.go", false, true}, {"larger.bin", false, false}}
+	if !slices.Equal(left, want) {
+		t.Errorf("left out are %v, want %v", left, want)
 	}
 	for name, size := range map[string]int64{"a.bin": mostFile, "b.bin": mostFile, "c.bin": mostFile, "d.go": 3, "larger.bin": -1} {
 		info, err := os.Stat(filepath.Join(dir, name))

@@ -18,33 +18,33 @@ const mostRounds = 32
 
 // Sync makes a folder of this machine have the files that a source of a host has now. Only
 // what differs is sent. The folder is for Sync alone. No name and no link leads out of it: the
-// names come from another machine.
-func Sync(ctx context.Context, h host.Host, src Source, dir string) (err error) {
+// names come from another machine. The result is what the source has beside.
+func Sync(ctx context.Context, h host.Host, src Source, dir string) (left []LeftOut, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("making a copy of the source: %w", err)
+		return nil, fmt.Errorf("making a copy of the source: %w", err)
 	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return fmt.Errorf("making a copy of the source: %w", err)
+		return nil, fmt.Errorf("making a copy of the source: %w", err)
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	have, err := contents(dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for range mostRounds {
 		a, err := filesTask().On(ctx, h, question{src, have})
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := take(root, a, have); err != nil {
-			return fmt.Errorf("making a copy of %s: %w", src.Dir, err)
+			return nil, fmt.Errorf("making a copy of %s: %w", src.Dir, err)
 		}
 		if !a.More {
-			return nil
+			return a.Left, nil
 		}
 	}
-	return fmt.Errorf("making a copy of %s: its files change all the time", src.Dir)
+	return nil, fmt.Errorf("making a copy of %s: its files change all the time", src.Dir)
 }
 
 // contents are the digests of the files of a mirror.

@@ -144,18 +144,33 @@ func SourceSum(dir, program string) (string, error) {
 // editors' swap files) and node_modules are left out, and so is the program that is built from
 // the source, which may lie in the folder; "" for none.
 func WalkSource(dir, program string, do func(name string, info fs.FileInfo) error) error {
+	return WalkWhole(dir, program, do, func(string, fs.DirEntry) {})
+}
+
+// WalkWhole is WalkSource with a call of left for each file, folder and link that is left out,
+// but for the program.
+func WalkWhole(dir, program string, do func(name string, info fs.FileInfo) error, left func(name string, d fs.DirEntry)) error {
 	built, _ := os.Stat(program) // nil for none
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
 		if path != dir && (strings.HasPrefix(d.Name(), ".") || d.Name() == "node_modules") {
+			left(name, d)
 			if d.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
 		}
+		if d.IsDir() {
+			return nil
+		}
 		if !d.Type().IsRegular() {
+			left(name, d)
 			return nil
 		}
 		info, err := d.Info()
@@ -164,10 +179,6 @@ func WalkSource(dir, program string, do func(name string, info fs.FileInfo) erro
 		}
 		if os.SameFile(info, built) {
 			return nil
-		}
-		name, err := filepath.Rel(dir, path)
-		if err != nil {
-			return err
 		}
 		return do(name, info)
 	})

@@ -16,15 +16,18 @@ import (
 
 // An app of another machine is read and compiled here, in a mirror of its source. A Go program
 // without C is also built here, for the other machine's processor, and sent: a full machine has
-// no time for a compiler, and may have none. Everything else is built where it runs.
+// no time for a compiler, and may have none. Everything else is built where it runs, also a
+// program that may need what the mirror leaves out.
 
-// mirror makes the mirror of a service's source that of now, and returns its folder.
-func (s *Subject) mirror(ctx context.Context, r *running) (string, error) {
+// mirror makes the mirror of a service's source that of now, and returns its folder
+// and what it leaves out.
+func (s *Subject) mirror(ctx context.Context, r *running) (string, []mirror.LeftOut, error) {
 	s.mirrors.Lock()
 	defer s.mirrors.Unlock()
 	// The last part is that of the source: messages of the compiler name it.
 	dir := filepath.Join(s.options.Dir, "source", r.Host+"-"+keptName(r.App.Source)[:8], filepath.Base(r.App.Source))
-	return dir, mirror.Sync(ctx, r.host, mirror.Source{Dir: r.App.Source, Program: r.Program}, dir)
+	left, err := mirror.Sync(ctx, r.host, mirror.Source{Dir: r.App.Source, Program: r.Program}, dir)
+	return dir, left, err
 }
 
 // compileFar compiles a folder of this machine with Go for the other one.
@@ -73,7 +76,7 @@ func (s *Subject) makeFar(ctx context.Context, r *running) error {
 		_, err := s.buildThere(ctx, r, r.App.Build)
 		return err
 	}
-	dir, err := s.mirror(ctx, r)
+	dir, left, err := s.mirror(ctx, r)
 	if err != nil {
 		return err
 	}
@@ -81,12 +84,12 @@ func (s *Subject) makeFar(ctx context.Context, r *running) error {
 	if err != nil {
 		return err
 	}
-	usesC, err := s.usesC(ctx, r, dir, arch)
+	why, err := s.whyThere(ctx, r, dir, arch, left)
 	if err != nil {
 		return err
 	}
-	if usesC != "" {
-		s.options.Progress(fmt.Sprintf("%s is built on %s: %s has parts in C", r.Name, r.Host, usesC))
+	if why != "" {
+		s.options.Progress(fmt.Sprintf("%s is built on %s: %s", r.Name, r.Host, why))
 		return s.goBuildThere(ctx, r)
 	}
 	made := s.unfinished(r)
@@ -97,6 +100,18 @@ func (s *Subject) makeFar(ctx context.Context, r *running) error {
 		return err
 	}
 	return s.install(r, made)
+}
+
+// whyThere is why a Go program cannot be built in a mirror of its source; "" if it can.
+func (s *Subject) whyThere(ctx context.Context, r *running, dir, arch string, left []mirror.LeftOut) (string, error) {
+	if why, err := s.lacks(ctx, r, dir, arch, left); why != "" || err != nil {
+		return why, err
+	}
+	usesC, err := s.usesC(ctx, r, dir, arch)
+	if usesC != "" {
+		usesC += " has parts in C"
+	}
+	return usesC, err
 }
 
 // usesC names a package outside of the standard library that a Go program has and that is

@@ -82,7 +82,10 @@ func (s *Subject) wireSource(ctx context.Context, r *running, svc *change.Servic
 	}
 	svc.Builds, svc.Source, svc.Package, svc.SourceThere = true, r.App.Source, r.App.Package, ""
 	if r.far() {
-		svc.Mirror = func(ctx context.Context) (string, error) { return s.mirror(ctx, r) }
+		svc.Mirror = func(ctx context.Context) (string, error) {
+			dir, _, err := s.mirror(ctx, r)
+			return dir, err
+		}
 	}
 	return nil
 }
