@@ -36,7 +36,7 @@ var goldenLevers = []struct {
 	{&nPlusOne, testFacts, 65, 65, 57},
 	{&madeAnew, Facts{}, 19, 19, 16},
 	{&slowEncoder, Facts{}, 11, 10, 13},
-	{&programPerRequest, Facts{}, 23, 14, 15},
+	{&programPerRequest, Facts{}, 24, 15, 20},
 	{&readOnlyTransaction, Facts{}, 14, 14, 14},
 	{&workUnderLock, Facts{}, 13, 2, 17},
 	{&droppedConnections, Facts{}, 13, 10, 13},
@@ -44,10 +44,10 @@ var goldenLevers = []struct {
 	{&throttlingConstant, Facts{}, 31, 31, 26},
 	{&testPerRow, shopFacts, 6, 6, 17},
 	{&waitInTransaction, Facts{}, 10, 0, 10},
-	{&wholeFileInMemory, Facts{}, 5, 3, 11},
-	{&idByID, Facts{}, 6, 6, 11},
-	{&derivedForAll, testFacts, 11, 11, 15},
-	{&syncedFile, Facts{}, 6, 6, 6},
+	{&wholeFileInMemory, Facts{}, 5, 3, 20},
+	{&idByID, Facts{}, 6, 6, 17},
+	{&derivedForAll, testFacts, 11, 11, 21},
+	{&syncedFile, Facts{}, 8, 8, 11},
 }
 
 // TestGoldens runs each lever over testdata/src/app2xx/fire, whose files after all
