@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -78,6 +79,59 @@ func takesLimit(x *index, e ast.Expr) bool {
 	return ok
 }
 
+// startsAnew are the methods whose result takes conditions without keeping them for the next call.
+var startsAnew = []string{"WithContext", "Session", "Debug", "Begin", "New", "NewSession"}
+
+// shared reports whether the call goes on with a chain that a variable has, and Limit would change
+// more than this call: the chain has a limit before, or gorm, which keeps what is added to it in
+// the variable, is asked by it again.
+func (f mapperFind) shared() bool {
+	x, from := f.chain.x, ast.Expr(f.call)
+	for call, ok := f.call, true; ok && f.chain.ofMapper(call); call, ok = ast.Unparen(from).(*ast.CallExpr) {
+		sel, isSelector := call.Fun.(*ast.SelectorExpr)
+		if !isSelector {
+			return true
+		}
+		from = sel.X
+		if call != f.call && slices.Contains(startsAnew, sel.Sel.Name) {
+			return false
+		}
+	}
+	v := x.variable(from)
+	if v == nil || x.defs[v] == nil {
+		return false
+	}
+	for _, id := range append(x.writes(v), x.defs[v]) {
+		a, ok := x.parent[id].(*ast.AssignStmt)
+		if !ok {
+			continue
+		}
+		value, ok := valueOf(id, a.Lhs, a.Rhs).(*ast.CallExpr)
+		if ok && f.chain.ofMapper(value) && f.keeps(value, v) {
+			return true
+		}
+	}
+	return false
+}
+
+// keeps reports whether a variable's chain has a limit, or is one of gorm that is used behind the
+// call.
+func (f mapperFind) keeps(value *ast.CallExpr, v *types.Var) bool {
+	anew := false
+	for call, ok := value, true; ok; {
+		sel, isSelector := call.Fun.(*ast.SelectorExpr)
+		if !isSelector {
+			break
+		}
+		if sel.Sel.Name == "Limit" || sel.Sel.Name == "Offset" {
+			return true
+		}
+		anew = anew || call == value && slices.Contains(startsAnew, sel.Sel.Name)
+		call, ok = ast.Unparen(sel.X).(*ast.CallExpr)
+	}
+	return !anew && f.chain.path == gormPath && slices.ContainsFunc(f.chain.x.uses[v], func(id *ast.Ident) bool { return id.Pos() >= f.call.End() })
+}
+
 // fills reports whether a call fills its first argument with all rows of a query.
 func (l *firstRow) fills(call *ast.CallExpr) bool {
 	if c := l.calls.At(call); c != nil {
@@ -95,6 +149,7 @@ func (l *firstRow) limitFind(f mapperFind, what string, n int64, proven bool, at
 	}
 	if l.needs(proven, at, "%s", why) &&
 		l.needs(f.onlyError(), f.call, "something else than the error of Find is used") &&
+		l.needs(!f.shared(), f.call, "a variable has the chain, which is limited before or goes on") &&
 		l.needs(!f.hooked(), f.call, "a method AfterFind of the model is called for each row") {
 		p.fixes = suggested(fmt.Sprintf("Read %d rows", n), []analysis.TextEdit{edit(sel.X.End(), sel.X.End(), fmt.Sprintf(".Limit(%d)", n))})
 	}

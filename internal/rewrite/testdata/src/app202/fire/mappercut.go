@@ -37,3 +37,16 @@ func GormChecked(db *gorm.DB, pier int64) ([]Berth, error) {
 	}
 	return berths, nil
 }
+
+// GormLast: the variable's chain ends with the call.
+func GormLast(db *gorm.DB, free bool) (berths []Berth) {
+	q := db.Order("name")
+	if free {
+		q = q.Where("name = ''")
+	}
+	q.Find(&berths) // want `APP202`
+	if len(berths) > 5 {
+		berths = berths[:5]
+	}
+	return berths
+}

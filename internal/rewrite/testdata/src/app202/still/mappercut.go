@@ -105,3 +105,25 @@ var (
 	// A variable of the package has the error: no function is around the call.
 	errHarbours = store.Order("name").Find(&harbours).Error
 )
+
+// GormGoesOn: gorm would keep the limit in the variable.
+func GormGoesOn(db *gorm.DB) (first, all []Berth) {
+	q := db.Where("name <> ''").Order("name")
+	q.Find(&first) // want `APP202`
+	if len(first) > 5 {
+		first = first[:5]
+	}
+	q.Find(&all)
+	return first, all
+}
+
+// GormLimited: the variable has a smaller limit.
+func GormLimited(db *gorm.DB) (berths []Berth) {
+	q := db.Limit(3)
+	q = q.Where("name <> ''")
+	q.Order("name").Find(&berths) // want `APP202`
+	if len(berths) > 5 {
+		berths = berths[:5]
+	}
+	return berths
+}
