@@ -140,7 +140,7 @@ func (c *turnTakeCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	long, _, err := b.Long(ctx, longTurn)
+	long, err := b.LongLease(ctx, longTurn)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (e *env) tellLong(ctx context.Context, t *namedTarget, b *turn.Book, who st
 	if t.file == nil || len(t.file.Team.Notify) == 0 {
 		return
 	}
-	_, w, err := b.Long(ctx, longTurn)
+	w, err := b.LongWork(ctx, longTurn)
 	if err != nil || w == nil {
 		return
 	}

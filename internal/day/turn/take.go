@@ -139,39 +139,50 @@ func (b *Book) take(ctx context.Context, r Request) (*Lease, *Work, error) {
 	return lease, nil, b.write(doc)
 }
 
-// Long returns the lease that is at least this long, and the command that has worked for at least
-// this long, and notes both, so that a team is told of each once; nil for none.
-func (b *Book) Long(ctx context.Context, least time.Duration) (*Lease, *Work, error) {
+// LongLease returns the lease that is at least this long, and notes it, so that a team is told
+// of it once; nil for none.
+func (b *Book) LongLease(ctx context.Context, least time.Duration) (l *Lease, err error) {
+	err = b.tellOnce(ctx, func(doc *turnDoc, s State) bool {
+		if s.Lease == nil || s.Lease.Until.Sub(s.Lease.Since) < least || s.Lease.Since.Equal(doc.ToldLease) {
+			return false
+		}
+		l, doc.ToldLease = s.Lease, s.Lease.Since
+		return true
+	})
+	return l, err
+}
+
+// LongWork is LongLease for the command that has worked for at least this long.
+func (b *Book) LongWork(ctx context.Context, least time.Duration) (w *Work, err error) {
+	err = b.tellOnce(ctx, func(doc *turnDoc, s State) bool {
+		if s.Work == nil || s.Work.Since.IsZero() || b.Now().Sub(s.Work.Since) < least || s.Work.Since.Equal(doc.ToldWork) {
+			return false
+		}
+		w, doc.ToldWork = s.Work, s.Work.Since
+		return true
+	})
+	return w, err
+}
+
+// tellOnce writes what is noted of the present state; note is false for nothing.
+func (b *Book) tellOnce(ctx context.Context, note func(doc *turnDoc, s State) bool) error {
 	unlock, err := b.lock(ctx)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	defer unlock()
 	doc, err := b.read()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
 	work, err := b.working()
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	s := b.state(doc, work)
-	if s.Lease != nil && (s.Lease.Until.Sub(s.Lease.Since) < least || s.Lease.Since.Equal(doc.ToldLease)) {
-		s.Lease = nil
+	if !note(&doc, b.state(doc, work)) {
+		return nil
 	}
-	if s.Work != nil && (s.Work.Since.IsZero() || b.Now().Sub(s.Work.Since) < least || s.Work.Since.Equal(doc.ToldWork)) {
-		s.Work = nil
-	}
-	if s.Lease == nil && s.Work == nil {
-		return nil, nil, nil
-	}
-	if s.Lease != nil {
-		doc.ToldLease = s.Lease.Since
-	}
-	if s.Work != nil {
-		doc.ToldWork = s.Work.Since
-	}
-	return s.Lease, s.Work, b.write(doc)
+	return b.write(doc)
 }
 
 // forget removes the want of a person who waits no longer.

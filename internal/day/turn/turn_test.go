@@ -188,13 +188,59 @@ func TestHad(t *testing.T) {
 	}
 }
 
+// TestLongBoth: who asks for a long lease does not take the word of a long command from the team,
+// nor the other way.
+func TestLongBoth(t *testing.T) {
+	for _, first := range []string{"lease", "work"} {
+		b, c := book(t)
+		if _, err := b.Take(t.Context(), turn.Request{Who: "aoi", For: 45 * time.Minute}); err != nil {
+			t.Fatal(err)
+		}
+		h, err := b.Work(t.Context(), turn.Work{Who: "aoi", What: "work prove"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.add(31 * time.Minute)
+		told := ""
+		for _, ask := range []string{first, "lease", "work"} {
+			if ask == "lease" {
+				l, err := b.LongLease(t.Context(), 30*time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if l != nil {
+					told += " lease"
+				}
+				continue
+			}
+			w, err := b.LongWork(t.Context(), 30*time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w != nil {
+				told += " work"
+			}
+		}
+		if want := map[string]string{"lease": " lease work", "work": " work lease"}[first]; told != want {
+			t.Errorf("first %s: told are%s, want%s", first, told, want)
+		}
+		if err := h.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestLong: a lease that its holder makes longer is one turn, and is told once when it gets long; so
 // is a command that works for long.
 func TestLong(t *testing.T) {
 	b, c := book(t)
 	long := func() (who string) {
 		t.Helper()
-		l, w, err := b.Long(t.Context(), 30*time.Minute)
+		l, err := b.LongLease(t.Context(), 30*time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := b.LongWork(t.Context(), 30*time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
