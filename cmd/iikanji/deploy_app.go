@@ -52,7 +52,10 @@ func (c *deployCmd) options(ctx context.Context, e *env, s *livesite.Subject, di
 		o.Keep = host.Local{}
 	}
 	if c.From != "there" && c.From != "git" {
-		o.From = c.From
+		var err error
+		if o.From, err = filepath.Abs(c.From); err != nil {
+			return o, fmt.Errorf("finding the folder %s: %w", c.From, err)
+		}
 	}
 	if s == nil {
 		o.App = deploy.App{Name: svc.Name, Source: svc.App.Source}
