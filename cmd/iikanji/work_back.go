@@ -169,6 +169,8 @@ func (c *workBackCmd) print(e *env, t *namedTarget, done workBack) error {
 	}
 	out := &output{w: e.Stdout, color: e.Color}
 	switch {
+	case done.Change == nil && slices.ContainsFunc(done.Stays, func(s work.Stay) bool { return s.Matters }):
+		out.line("nothing can be brought back of run %d", done.Run)
 	case done.Change == nil:
 		out.line("nothing to change: the files, variables and indexes are those of run %d", done.Run)
 	case c.DryRun:

@@ -60,8 +60,8 @@ func (e *StaysError) Hints() []string {
 // PlanBack plans the way from the present state to a former one: files, variables of the
 // database server, indexes. only selects the edits that are undone; nil undoes all.
 func (d *Day) PlanBack(ctx context.Context, now, then *state.State, only func(difference.Edit) bool) (*Back, error) {
-	if err := overMove(now, then); err != nil {
-		return nil, err
+	if s := overMove(now, then); s != nil {
+		return &Back{Stays: []Stay{*s}}, nil
 	}
 	edits := difference.Between(difference.Input{Base: then, Now: now, Text: d.Store.Get, Keyed: d.Store.Keyed})
 	p := &plan{d: d, now: now, then: then, restart: map[string]bool{}, reload: map[string]bool{}, systemd: map[string]bool{}}

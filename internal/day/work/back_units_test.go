@@ -1,10 +1,10 @@
 package work
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/iikanji/iikanji"
@@ -84,14 +84,13 @@ func TestBackOverMove(t *testing.T) {
 		}
 		return s
 	}
-	var moved *MovedError
-	_, err := new(Day).PlanBack(t.Context(), at("isu2"), at("isu1"), nil)
-	if !errors.As(err, &moved) || moved.Now != "isu2" || moved.Then != "isu1" || len(moved.Hints()) == 0 {
-		t.Errorf("%v", err)
+	b, err := new(Day).PlanBack(t.Context(), at("isu2"), at("isu1"), nil)
+	if err != nil || b.Change != nil || len(b.Stays) != 1 || !b.Stays[0].Matters || !strings.Contains(b.Stays[0].Why, "it runs on isu2 and ran on isu1 in run 7") {
+		t.Errorf("%+v, %v", b, err)
 	}
 	for _, homes := range [][]string{{"isu1"}, {"isu2"}, {"isu1", "isu2"}} {
-		if err := overMove(at(homes...), at(homes...)); err != nil {
-			t.Errorf("%q: %v", homes, err)
+		if s := overMove(at(homes...), at(homes...)); s != nil {
+			t.Errorf("%q: %+v", homes, s)
 		}
 	}
 }
