@@ -129,6 +129,7 @@ var onMachines = map[string]string{
 	"iikanji apply . 2": "TestUpSpreadUnderLoad",
 	"iikanji plan . topology weights service=isu-go weights=web=1,app2=2": "TestSpread",
 	"iikanji plan . topology gather service=isu-go":                       "TestSpread",
+	"iikanji plan . topology gather service=isu-go to=app2":               "TestSpread",
 }
 
 // TestDocumentsRun: each command line in a block of the pages is run by a test: as a row of

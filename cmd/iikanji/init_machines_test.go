@@ -138,7 +138,7 @@ func shapes() []shape {
 		file("/home/isucon/webapp/nodejs/package.json", `{"name":"isuumo"}`)
 	goUnit := unitText("/home/isucon/webapp/go/app", fmt.Sprintf(inlineEnvironment, 3000))
 	return []shape{
-		{"a unit with its environment", "isu-go.service", file("/home/isucon/webapp/go/go.mod", "module app\ngo 1.26") + unit("isu-go.service", goUnit), "proxy_pass http://127.0.0.1:3000;", "go", ""},
+		{"a unit with its environment", "isu-go.service", file("/home/isucon/webapp/go/go.mod", "module app\ngo 1.26") + file("/home/isucon/webapp/go/main.go", "package main\nfunc main() {}") + unit("isu-go.service", goUnit), "proxy_pass http://127.0.0.1:3000;", "go", ""},
 		{"a file of the environment", "isuumo.nodejs.service", fmt.Sprintf(envFile, 1323) + node + unit("isuumo.nodejs.service", unitText("/usr/bin/node /home/isucon/webapp/nodejs/app.js", fileEnvironment)),
 			"proxy_pass http://localhost:1323;", "node", ""},
 		{"a name with many words", "xsuportal-web-python.service", fmt.Sprintf(envFile, 9292) + python + unit("xsuportal-web-python.service", unitText("/usr/bin/python3 /home/isucon/webapp/python/app.py", fileEnvironment)),
@@ -146,7 +146,7 @@ func shapes() []shape {
 		{"FPM", "php8.2-fpm.service", file("/home/isucon/webapp/php/index.php", `<?php try { $db = new PDO("mysql:host=127.0.0.1;dbname=isucon", "isucon", "isucon"); } catch (Throwable $e) {} echo "ok";`) +
 			"mkdir -p /run/php; rm -f /etc/systemd/system/php8.2-fpm.service; systemctl daemon-reload; systemctl enable -q --now php8.2-fpm\n",
 			"root /home/isucon/webapp/php; include fastcgi_params; fastcgi_param SCRIPT_FILENAME /home/isucon/webapp/php/index.php; fastcgi_pass unix:/run/php/php8.2-fpm.sock;", "php", ""},
-		{"two languages", "isucholar.go.service", file("/home/isucon/webapp/go/go.mod", "module app\ngo 1.26") + python +
+		{"two languages", "isucholar.go.service", file("/home/isucon/webapp/go/go.mod", "module app\ngo 1.26") + file("/home/isucon/webapp/go/main.go", "package main\nfunc main() {}") + python +
 			unit("isucholar.go.service", strings.Replace(goUnit, "PORT=3000", "PORT=7000", 1)) +
 			file("/etc/systemd/system/isucholar.python.service", strings.Replace(unitText("/usr/bin/python3 /home/isucon/webapp/python/app.py", fmt.Sprintf(inlineEnvironment, 7000)), "Restart=always", "Restart=no", 1)) +
 			"systemctl daemon-reload; systemctl enable -q isucholar.python\n", "proxy_pass http://127.0.0.1:7000;", "go", "isucholar.python.service"},
