@@ -9,7 +9,7 @@ import (
 
 // lastLonger is the latest commit with a longer subject. There are no tags in a copy of the source,
 // so that this commit tells from where on subjects are held.
-const lastLonger = "a5d7ac7e09fb22dbe020d5fcaed6f44d82504db1"
+const lastLonger = "576f13760fce6e31a2921d20b30c1b995a7e830d"
 
 // TestCommitSubjects: a subject has at most 72 characters, so that it fits the lists of all
 // tools. A copy of the source without its history, or without that commit, holds nothing.
