@@ -18,7 +18,7 @@ func (db *DB) Table(name string, args ...interface{}) *DB       { return db }
 func (db *DB) Unscoped() *DB                                    { return db }
 func (db *DB) Scopes(funcs ...func(*DB) *DB) *DB                { return db }
 
-func (db *DB) Association(column string) *Association           { return nil }
+func (db *DB) Association(column string) *Association { return nil }
 
 // An Association has no method Limit.
 type Association struct{ Error error }
