@@ -9,7 +9,7 @@ import (
 
 // lastLonger is the latest commit with a longer subject. There are no tags in a copy of the source,
 // so that this commit tells from where on subjects are held.
-const lastLonger = "576f13760fce6e31a2921d20b30c1b995a7e830d"
+const lastLonger = "16387d74c8c79e061c481c04b3150b410db2b8a4"
 
 // TestCommitSubjects: a subject has at most 72 characters, so that it fits the lists of all
 // tools. A copy of the source without its history, or without that commit, holds nothing.
