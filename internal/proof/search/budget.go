@@ -177,7 +177,10 @@ func (s *State) tailTime() time.Duration {
 	if debts > 0 && s.debtsWait() {
 		return time.Duration(s.constant(DebtWaits) * float64(debts))
 	}
-	if long := s.longTime(); s.Resumed > 0 && long <= s.longLeft()-debts {
+	if s.Resumed == 0 {
+		return debts
+	}
+	if long := s.longTime(); long <= s.longLeft()-debts {
 		debts += long
 	}
 	return debts

@@ -21,7 +21,7 @@ func (s *State) longKeeps() []Keep {
 	if !s.bounded() {
 		return all
 	}
-	n := int(s.longLeft()/(s.Options.Full+s.Overhead())) - 1
+	n := int(s.longLeft()/s.runTime(s.Options.Full)) - 1
 	if n >= len(all) {
 		return all
 	}
@@ -55,7 +55,7 @@ func (s *State) longTime() time.Duration {
 	if s.Long || s.Scarce() || s.Plan.ConfirmLast || o.Full <= o.Short || len(keeps) < s.count(FewestPairs) {
 		return 0
 	}
-	return time.Duration(max(1, len(s.smallOf(keeps)))+1) * (o.Full + s.Overhead())
+	return time.Duration(max(1, len(s.smallOf(keeps)))+1) * s.runTime(o.Full)
 }
 
 // leavesToLong reports whether the short checks end for the full runs: these would have no time
@@ -88,8 +88,7 @@ func (s *State) longLeft() time.Duration {
 	if !s.bounded() {
 		return s.TailLeft()
 	}
-	o := s.Options
-	return s.TimeLeft() - time.Duration(2*o.Pairs)*(o.Short+s.Overhead()) - s.spare() - s.turnsTime()
+	return s.TimeLeft() - time.Duration(2*s.Options.Pairs)*s.runTime(s.Options.Short) - s.spare() - s.turnsTime()
 }
 
 // longFirst reports whether the rest of the search is better used for full runs without each kept
