@@ -37,7 +37,7 @@ type site struct {
 const defaultOverhead = 3 * time.Second
 
 // overhead is the time of a run beyond its load.
-func (s *site) overhead() time.Duration { return cmp.Or(s.search.Overhead, defaultOverhead) }
+func (s *Search) overhead() time.Duration { return cmp.Or(s.Overhead, defaultOverhead) }
 
 // pass moves the clock.
 func (s *site) pass(d time.Duration) { s.now = s.now.Add(d) }
@@ -71,7 +71,7 @@ func (s *site) Bench(ctx context.Context, spec load.Spec) (*iikanji.Run, string,
 	if err := ctx.Err(); err != nil {
 		return nil, "", err
 	}
-	s.pass(s.overhead() + spec.Rest)
+	s.pass(s.search.overhead() + spec.Rest)
 	s.trials = s.trials || spec.Trial
 	s.all++
 	in := s.inForce()
@@ -236,7 +236,7 @@ func (s *site) count(run *iikanji.Run, in Set) {
 
 // Observe implements tune.Field: every candidate that is not in force is found.
 func (s *site) Observe(ctx context.Context, spec load.Spec) (*diagnose.Diagnosis, []iikanji.Fact, error) {
-	s.pass(s.overhead() + spec.Load)
+	s.pass(s.search.overhead() + spec.Load)
 	s.all++
 	d := &diagnose.Diagnosis{Run: &iikanji.Run{}, CPU: 1, Statements: 1}
 	in := s.inForce()
@@ -287,14 +287,14 @@ func place(k int) string { return fmt.Sprintf("k%02d", k) }
 
 // Rehearse implements tune.Field.
 func (s *site) Rehearse(context.Context) (load.Rehearsal, error) {
-	s.pass(s.overhead())
+	s.pass(s.search.overhead())
 	return load.Rehearsal{Done: true, OK: true, Says: "all came back"}, nil
 }
 
 // SameAnswers implements tune.Comparer. It takes two short runs; a rewrite that answers
 // otherwise is found out.
 func (s *site) SameAnswers(ctx context.Context, spec load.AnswerSpec) (load.AnswerReport, error) {
-	s.pass(2 * (s.overhead() + spec.Load))
+	s.pass(2 * (s.search.overhead() + spec.Load))
 	if err := spec.Swap(ctx, true); err != nil {
 		return load.AnswerReport{}, err
 	}

@@ -51,10 +51,7 @@ func (s *Search) plainNoise() float64 {
 
 // oracleRuns is how many runs the oracle has.
 func (s *Search) oracleRuns() int {
-	run := s.Options.Short + defaultOverhead
-	if s.Overhead > 0 {
-		run = s.Options.Short + s.Overhead
-	}
+	run := s.Options.Short + s.overhead()
 	return max(0, int(s.Options.Time/run)-2*s.Options.Pairs-1)
 }
 
