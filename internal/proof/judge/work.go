@@ -33,7 +33,7 @@ func workOf(r *iikanji.Run) []measure {
 	}
 	for _, u := range r.Usage {
 		if u.Who != "generator" && u.Who != "other" {
-			add(u.Who+" CPU", float64(u.User+u.System))
+			add(u.Who+ofService, float64(u.User+u.System))
 		}
 	}
 	var received iikanji.Bytes
