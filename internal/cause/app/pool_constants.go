@@ -19,13 +19,14 @@ const smallerVariant = "half"
 // fewerSave is the share of the time of lock waits that fewer connections save at most, as in APP104.
 const fewerSave = 0.3
 
-// poolConstants settles the findings of constants that are the size of a pool of connections. Time
-// shows nothing of them: their place is where the pool is opened.
+// poolConstants settles the findings of constants that are the size of a pool of connections. No
+// profile has time at such a constant: its place is where the pool is opened.
 //
-// Where the CPU is used up, statements hold their connections while they wait for it, and no size
-// of a pool saves any: there is no finding. Where transactions wait for each other's row locks, a
-// larger pool only makes more of them wait, and is not proposed: if the run had such waits, or if
-// a transaction locks what it reads and then waits for something else.
+// Where the CPU is used up, statements hold their connections while they wait for it. No pool size
+// saves CPU time, so a finding whose remedies are all pool sizes is dropped. Where transactions wait
+// for each other's row locks, a larger pool only makes more of them wait, and is not proposed. Such
+// waits are known from the run, or from a transaction that locks what it reads and then waits for
+// something else.
 func poolConstants(v *cause.View, all []cause.Result) []cause.Result {
 	for _, s := range v.Sites {
 		if !s.At().Pool {
@@ -39,7 +40,7 @@ func poolConstants(v *cause.View, all []cause.Result) []cause.Result {
 		} else if !locked {
 			continue
 		}
-		all = slices.DeleteFunc(all, func(f cause.Result) bool { // nothing else is proposed
+		all = slices.DeleteFunc(all, func(f cause.Result) bool { // all of its remedies are useless
 			return f.Code == s.Lever.Code && len(f.Remedies) > 0 && !slices.ContainsFunc(f.Remedies, func(r iikanji.Remedy) bool { return !useless(r) })
 		})
 		if !locked {

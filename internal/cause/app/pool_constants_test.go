@@ -8,9 +8,9 @@ import (
 	"github.com/iikanji/iikanji/internal/site/fact"
 )
 
-// TestPoolOfOtherRemedies: where the CPU is used up and nothing waits for locks, a finding of
-// nothing but a pool is dropped, and one with another remedy stays as it is: there is no evidence
-// of row locks.
+// TestPoolOfOtherRemedies: where the CPU is used up and nothing waits for locks, a finding whose
+// only remedies are pool sizes is dropped. A finding with another remedy stays as it is, and gets
+// no evidence of row locks.
 func TestPoolOfOtherRemedies(t *testing.T) {
 	place := fact.CodePlace{File: "db.go", Func: "open", What: "a pool has a fixed size (10)", Pool: true}
 	v := &cause.View{Binding: cause.Binding{Resource: "cpu"}, Sites: []cause.Site{{Service: "app", Lever: cause.Lever{Cause: cause.Cause{Code: "APP214"}}, Places: []fact.CodePlace{place}}}}
