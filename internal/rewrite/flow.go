@@ -147,3 +147,13 @@ func throughSqlx(c *sqlcall.Call) bool {
 func suggested(title string, edits []analysis.TextEdit) []analysis.SuggestedFix {
 	return []analysis.SuggestedFix{{Message: title, TextEdits: edits}}
 }
+
+// mentions reports whether a node names an object.
+func (r *reporter) mentions(n ast.Node, obj types.Object) (found bool) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && r.pass.TypesInfo.ObjectOf(id) == obj
+		return !found
+	})
+	return found
+}

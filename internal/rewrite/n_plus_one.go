@@ -287,7 +287,7 @@ func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 	ok := true
 	set := func(lhs ast.Expr) {
 		id := rootIdent(lhs)
-		if id == nil || !b.names(e, b.pass.TypesInfo.ObjectOf(id)) {
+		if id == nil || !b.mentions(e, b.pass.TypesInfo.ObjectOf(id)) {
 			return
 		}
 		l := types.ExprString(lhs)
@@ -311,16 +311,6 @@ func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 		return ok
 	})
 	return ok
-}
-
-func (b *batch) names(e ast.Expr, obj types.Object) (found bool) {
-	ast.Inspect(e, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && b.pass.TypesInfo.ObjectOf(id) == obj {
-			found = true
-		}
-		return !found
-	})
-	return found
 }
 
 // destination reports whether the destination is a new variable of each round: the address

@@ -204,12 +204,14 @@ func (o *arrivingLoop) errorLines() bool {
 func (o *arrivingLoop) inRest(v *types.Var, reads bool) bool {
 	x := o.pass.ResultOf[indexAnalyzer].(*index)
 	return slices.ContainsFunc(x.uses[v], func(id *ast.Ident) bool {
-		if id.Pos() < o.rest[0].Pos() || id.Pos() >= o.loop.End() {
-			return false
-		}
 		a, ok := x.parent[id].(*ast.AssignStmt)
-		return !reads || !ok || !slices.Contains(a.Lhs, ast.Expr(id))
+		return o.ofRest(id) && (!reads || !ok || !slices.Contains(a.Lhs, ast.Expr(id)))
 	})
+}
+
+// ofRest reports whether an identifier is in the rest.
+func (o *arrivingLoop) ofRest(id *ast.Ident) bool {
+	return o.rest[0].Pos() <= id.Pos() && id.Pos() < o.loop.End()
 }
 
 // setFirst reports whether the first statement of the rest sets a variable.

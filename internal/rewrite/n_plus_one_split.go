@@ -90,7 +90,7 @@ func (o *arrivingLoop) parts(call ast.Node) bool {
 		}
 	}
 	for _, s := range o.rest {
-		if !o.needs(!o.names(s) || o.onlyCloses(s), s, "the loop goes on with the rows that it reads") {
+		if !o.needs(!o.mentions(s, o.rows) || o.onlyCloses(s), s, "the loop goes on with the rows that it reads") {
 			return false
 		}
 	}
@@ -108,16 +108,6 @@ func onlyLeaves(s ast.Stmt) bool {
 		return true
 	}
 	return false
-}
-
-// names reports whether a node names the rows.
-func (o *arrivingLoop) names(n ast.Node) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && o.pass.TypesInfo.Uses[id] == o.rows
-		return !found
-	})
-	return found
 }
 
 // asks reports whether a statement calls a method of the rows.
@@ -308,7 +298,7 @@ func (o *arrivingLoop) severalValues(source *sourceText, list, row, kind string)
 func (o *arrivingLoop) shares(v *types.Var) bool {
 	x := o.pass.ResultOf[indexAnalyzer].(*index)
 	for _, id := range x.uses[v] {
-		if !within(id, &ast.BlockStmt{Lbrace: o.rest[0].Pos(), Rbrace: o.loop.Body.Rbrace - 1}) {
+		if !o.ofRest(id) {
 			continue
 		}
 		if enclosing[*ast.FuncLit](x, id) != nil && enclosing[*ast.FuncLit](x, id).Pos() > o.loop.Pos() {

@@ -105,7 +105,7 @@ func layOut(lines []string, indent string) string {
 // header is the range clause with the variables that the key needs.
 func (b *batch) header(source *sourceText) string {
 	name := func(e ast.Expr) string {
-		if id, ok := e.(*ast.Ident); ok && id.Name != "_" && b.names(b.call.Args[b.key], b.pass.TypesInfo.ObjectOf(id)) {
+		if id, ok := e.(*ast.Ident); ok && id.Name != "_" && b.mentions(b.call.Args[b.key], b.pass.TypesInfo.ObjectOf(id)) {
 			return id.Name
 		}
 		return "_"

@@ -36,7 +36,7 @@ func (e *execution) errorKeeps() bool {
 	others := e.others()
 	for i := 0; i < len(others); i++ {
 		s := others[i]
-		if !e.uses(s, obj) {
+		if !e.mentions(s, obj) {
 			continue
 		}
 		check, isCheck := s.(*ast.IfStmt)
@@ -59,31 +59,22 @@ func (e *execution) errorKeeps() bool {
 // is used there without it, and does not use it afterwards.
 func (e *execution) readBefore(obj types.Object) (read bool) {
 	for _, s := range e.others() {
-		if !e.uses(s, obj) {
+		if !e.mentions(s, obj) {
 			continue
 		}
 		if s.Pos() > e.moved[0].Pos() {
 			return false
 		}
 		check, ok := s.(*ast.IfStmt)
-		read = read || ok && e.uses(check.Cond, obj)
+		read = read || ok && e.mentions(check.Cond, obj)
 	}
 	return read
-}
-
-func (e *execution) uses(n ast.Node, obj types.Object) (found bool) {
-	ast.Inspect(n, func(n ast.Node) bool {
-		id, ok := n.(*ast.Ident)
-		found = found || ok && e.pass.TypesInfo.ObjectOf(id) == obj
-		return !found
-	})
-	return found
 }
 
 // setsError reports whether a statement sets a variable to the result of a call.
 func (e *execution) setsError(s ast.Stmt, obj types.Object) bool {
 	a, ok := s.(*ast.AssignStmt)
-	if !ok || slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return e.uses(x, obj) }) {
+	if !ok || slices.ContainsFunc(a.Rhs, func(x ast.Expr) bool { return e.mentions(x, obj) }) {
 		return false
 	}
 	return slices.ContainsFunc(a.Lhs, func(x ast.Expr) bool {
