@@ -33,16 +33,8 @@ func (l *stopping) mappedCuts() {
 
 // findInto reads a call as a Find that fills a list; the list is a name, perhaps with fields.
 func (l *stopping) findInto(x *index, call *ast.CallExpr) (*mapperFind, ast.Expr) {
-	fn := x.callee(call)
-	if fn == nil || fn.Name() != "Find" || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
-		return nil, nil
-	}
-	f := &mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: "Find"}, mapper: "gorm"}
-	switch f.chain.path {
-	case gormPath, oldGormPath:
-	case xormPath, oldXormPath:
-		f.mapper = "xorm"
-	default:
+	f, isFind := l.findAt(x, call)
+	if !isFind {
 		return nil, nil
 	}
 	u, ok := ast.Unparen(call.Args[0]).(*ast.UnaryExpr)
@@ -53,7 +45,7 @@ func (l *stopping) findInto(x *index, call *ast.CallExpr) (*mapperFind, ast.Expr
 		return nil, nil
 	}
 	f.dest = types.NewVar(call.Pos(), l.pass.Pkg, "", x.typeOf(u.X))
-	return f, u.X
+	return &f, u.X
 }
 
 // cutOf is the statement of the function that keeps the first n elements of a list, which a call
@@ -86,9 +78,9 @@ func (l *stopping) cutOf(x *index, call *ast.CallExpr, list ast.Expr) (cut *ast.
 	return cut, n
 }
 
-// alwaysCuts reports whether whoever gets past a call that fills a list keeps no more than its
-// first n elements: the cut stands in the call's block, by itself or under the question whether
-// the list is longer.
+// alwaysCuts reports whether each path behind a call that fills a list keeps no more than the
+// list's first n elements: the cut is in the block of the call, by itself or in an if statement
+// that asks whether the list is longer.
 func (l *stopping) alwaysCuts(x *index, call *ast.CallExpr, cut *ast.AssignStmt, list ast.Expr, n int64) bool {
 	at := ast.Node(cut)
 	if asks, ok := x.parent[x.parent[cut]].(*ast.IfStmt); ok {

@@ -27,24 +27,33 @@ type mapperFind struct {
 func (l *firstRow) finds() (out []mapperFind) {
 	x := indexOf(l.pass)
 	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
-		call := c.Node().(*ast.CallExpr)
-		fn := x.callee(call)
-		if fn == nil || fn.Name() != "Find" || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
+		f, ok := l.findAt(x, c.Node().(*ast.CallExpr))
+		if !ok {
 			continue
 		}
-		f := mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: "Find"}, dest: localVar(l.pass.TypesInfo, call.Args[0]), mapper: "gorm"}
-		switch f.chain.path {
-		case gormPath, oldGormPath:
-		case xormPath, oldXormPath:
-			f.mapper = "xorm"
-		default:
-			continue
-		}
+		f.dest = localVar(l.pass.TypesInfo, f.call.Args[0])
 		if f.dest != nil && f.limitless() {
 			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// findAt reads a call as a Find of gorm or xorm, without its destination.
+func (l *firstRow) findAt(x *index, call *ast.CallExpr) (f mapperFind, ok bool) {
+	fn := x.callee(call)
+	if fn == nil || fn.Name() != "Find" || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
+		return f, false
+	}
+	f = mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: "Find"}, mapper: "gorm"}
+	switch f.chain.path {
+	case gormPath, oldGormPath:
+	case xormPath, oldXormPath:
+		f.mapper = "xorm"
+	default:
+		return f, false
+	}
+	return f, true
 }
 
 // limitless reports whether no call of the chain limits, locks or changes the query in a way
