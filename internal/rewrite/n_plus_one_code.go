@@ -40,7 +40,7 @@ func (l *perElement) aheadCode(call *ast.CallExpr, g *getter, loop ast.Stmt, mor
 	c.key, ok2 = typeName(l.pass, c.source.file, l.pass.TypesInfo.TypeOf(g.call.Args[0]))
 	taken, n := namesAround(l.pass, loop.Pos()), ordinal(l.pass, loop)
 	for _, base := range append([]string{"rows", "row", "byKey", "get", "key"}, more...) {
-		c.names[base] = fresh(taken, "ahead"+strings.ToUpper(base[:1])+base[1:]+n)
+		c.names[base] = fresh(taken, "ahead"+upperFirst(base)+n)
 		ok = ok && c.names[base] != ""
 	}
 	c.send = fmt.Sprintf("%s.%s(%s&%s", c.text(handle), method, lead, c.names["rows"])

@@ -79,13 +79,11 @@ func (d *digestOutput) through(program string) bool {
 	case awk != nil && awk[1] == "NF":
 		word = d.words[len(d.words)-1]
 	case awk != nil || cut != nil && (d.gap == " " || cut[1] == "1"):
-		number := "1"
-		if awk != nil {
-			number = awk[1]
-		} else {
-			number = cut[1]
+		m := awk
+		if m == nil {
+			m = cut
 		}
-		n, _ := strconv.Atoi(number)
+		n, _ := strconv.Atoi(m[1])
 		if n < 1 || n > len(d.words) {
 			return false
 		}

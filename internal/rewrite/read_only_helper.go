@@ -108,11 +108,8 @@ func (o *readOnlyTx) asked(param *types.Var, to map[string]*types.Signature, dep
 
 // methodOf is the signature of the method by which a call sends a statement.
 func methodOf(c *sqlcall.Call) (*types.Signature, bool) {
-	if c.Callee.Signature().Recv() == nil { // sqlx.Get(tx, …): an interface of sqlx
-		return nil, false
-	}
 	sig := c.Callee.Signature()
-	return types.NewSignatureType(nil, nil, nil, sig.Params(), sig.Results(), sig.Variadic()), true
+	return sig, sig.Recv() != nil // sqlx.Get(tx, …) asks an interface of sqlx
 }
 
 // hasAsked reports whether a pool has the methods that a helper asks of its parameter.
@@ -124,7 +121,7 @@ func (o *readOnlyTx) hasAsked(pool ast.Expr, param *types.Var) bool {
 	for name, sig := range asked {
 		obj, _, _ := types.LookupFieldOrMethod(o.x.typeOf(pool), true, o.x.pass.Pkg, name)
 		fn, ok := obj.(*types.Func)
-		if !ok || !types.Identical(types.NewSignatureType(nil, nil, nil, fn.Signature().Params(), fn.Signature().Results(), fn.Signature().Variadic()), sig) {
+		if !ok || !types.Identical(fn.Signature(), sig) {
 			return false
 		}
 	}

@@ -64,11 +64,8 @@ func jsonName(t types.Type, field string) string {
 	if t == nil {
 		return ""
 	}
-	if p, ok := t.Underlying().(*types.Pointer); ok {
-		t = p.Elem()
-	}
-	s, ok := t.Underlying().(*types.Struct)
-	if !ok {
+	s := structOf(t)
+	if s == nil {
 		return ""
 	}
 	for i := range s.NumFields() {

@@ -105,7 +105,7 @@ func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.Cal
 	if !w.r.needs(answered != nil, check, "what follows the read is no check that returns its error") ||
 		!w.r.needs(w.simple(writes, write), writes, "the file is written in a block, or under a condition") ||
 		!w.r.needs(w.alike(answered, block.List[at+2:], write), writes, "an error of the write is answered in another way than one of the read") ||
-		!w.r.needs(w.named(read.Args[0]), read, "what is read is not a variable or a field") ||
+		!w.r.needs(plainPath(read.Args[0]) && w.x.variable(rootIdent(read.Args[0])) != nil, read, "what is read is not a variable or a field") ||
 		!w.r.needs(w.sent(read.Args[0]), read, "the file that is read may be the one that is written") {
 		return false
 	}
@@ -243,15 +243,4 @@ func (w *wholeFiles) simple(s ast.Stmt, write *ast.CallExpr) bool {
 		return ast.Unparen(s.X) == ast.Expr(write)
 	}
 	return false
-}
-
-// named reports whether an expression is a variable, or a field of one.
-func (w *wholeFiles) named(e ast.Expr) bool {
-	for {
-		sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
-		if !ok {
-			return w.x.variable(e) != nil
-		}
-		e = sel.X
-	}
 }
