@@ -3,9 +3,12 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
 
 // What a statement of a loop asks for: the values of its elements, one or several.
@@ -109,6 +112,57 @@ func (r *reader) elementText(source *sourceText, keyType string) string {
 		parts = append(parts, source.text(k.element.Pos(), k.element.End())+k.path)
 	}
 	return keyLiteral(keyType, parts)
+}
+
+// fromElement reports whether a key can be computed of each element before the loop, which is in
+// the package of l, and notes how.
+func (k *keyPart) fromElement(l *perElement, r *reader, call *ast.CallExpr, around ast.Stmt) bool {
+	b := &batch{perElement: l}
+	a := l.byElement(call.Args[k.at], around)
+	if k.path != "" {
+		if u, ok := ast.Unparen(a).(*ast.UnaryExpr); ok && u.Op == token.AND {
+			a = u.X
+		} else if _, isPointer := l.pass.TypesInfo.TypeOf(a).Underlying().(*types.Pointer); isPointer && !l.needs(l.neverNil(a, around), a, "the key is behind a pointer that may be nil") {
+			return false
+		}
+		if !l.needs(plainPlace(a), a, "the key is a field of what has no name") {
+			return false
+		}
+	} else if !l.needs(b.unsetIn(a, bodyOfLoop(around)), a, "the loop sets an argument of %s", r.decl.Name.Name) {
+		return false
+	}
+	k.element = a
+	return l.needs(l.still.quiet(a) && !l.varies(a, bodyOfLoop(around)), a, "the key is not of the element alone") &&
+		l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow")
+}
+
+// plainPlace reports whether an expression is a name, with fields and indexes.
+func plainPlace(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.Ident:
+		return true
+	case *ast.SelectorExpr:
+		return plainPlace(e.X)
+	case *ast.IndexExpr:
+		return plainPlace(e.X)
+	}
+	return false
+}
+
+// neverNil reports whether an element is a pointer to a row: of a list that sqlx fills, and that
+// nothing else sets.
+func (l *perElement) neverNil(e ast.Expr, around ast.Stmt) bool {
+	loop, ok := around.(*ast.RangeStmt)
+	if !ok || loop.Value == nil || rootIdent(e) != e || l.pass.TypesInfo.ObjectOf(rootIdent(e)) != l.pass.TypesInfo.ObjectOf(rootIdent(loop.Value)) {
+		return false
+	}
+	list := localVar(l.pass.TypesInfo, loop.X)
+	if list == nil || !isIdent(ast.Unparen(loop.X)) || l.calls.Writes[list] > 2 {
+		return false
+	}
+	return slices.ContainsFunc(l.calls.Calls, func(c *sqlcall.Call) bool {
+		return c.Op == sqlcall.Select && throughSqlx(c) && localVar(l.pass.TypesInfo, c.Dests[0]) == list
+	})
 }
 
 // elements are the keys of an element as one expression, for the variables that it names.
