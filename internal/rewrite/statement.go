@@ -158,25 +158,21 @@ func tableOf(n ast.ResultSetNode) (source, bool) {
 // equalities are the columns that a WHERE compares with a placeholder or a
 // constant, in conjunction.
 func equalities(where ast.ExprNode) (columns []string) {
-	switch e := where.(type) {
-	case *ast.ParenthesesExpr:
-		return equalities(e.Expr)
-	case *ast.BinaryOperationExpr:
-		switch e.Op {
-		case opcode.LogicAnd:
-			return append(equalities(e.L), equalities(e.R)...)
-		case opcode.EQ:
-			l, lok := e.L.(*ast.ColumnNameExpr)
-			r, rok := e.R.(*ast.ColumnNameExpr)
-			switch {
-			case lok && fixed(e.R):
-				return []string{l.Name.Name.L}
-			case rok && fixed(e.L):
-				return []string{r.Name.Name.L}
-			}
+	for _, c := range conditionsJoined(where) {
+		e, ok := c.(*ast.BinaryOperationExpr)
+		if !ok || e.Op != opcode.EQ {
+			continue
+		}
+		l, lok := e.L.(*ast.ColumnNameExpr)
+		r, rok := e.R.(*ast.ColumnNameExpr)
+		switch {
+		case lok && fixed(e.R):
+			columns = append(columns, l.Name.Name.L)
+		case rok && fixed(e.L):
+			columns = append(columns, r.Name.Name.L)
 		}
 	}
-	return nil
+	return columns
 }
 
 // fixed reports whether an expression is a placeholder or a constant.
