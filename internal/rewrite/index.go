@@ -34,9 +34,12 @@ type index struct {
 	perRequest map[*types.Func]bool
 }
 
-// indexOf returns the index of the package of a pass.
+// sharedIndex is the index of the package of a pass, for callers that add no names.
+func sharedIndex(pass *analysis.Pass) *index { return pass.ResultOf[indexAnalyzer].(*index) }
+
+// indexOf returns an index of the package of a pass to which a lever may add names.
 func indexOf(pass *analysis.Pass) *index {
-	shared := *pass.ResultOf[indexAnalyzer].(*index)
+	shared := *sharedIndex(pass)
 	shared.pass = pass
 	shared.names = maps.Clone(shared.names) // levers add names of their own, side by side
 	return &shared

@@ -42,7 +42,7 @@ func (o *arrivingLoop) leavesOn(s, sets ast.Stmt) bool {
 	if !isAssign || !isIf || len(a.Lhs) != 1 || !onlyLeaves(s) {
 		return false
 	}
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	b, ok := ast.Unparen(check.Cond).(*ast.BinaryExpr)
 	o.scanned = x.variable(a.Lhs[0])
 	return ok && b.Op == token.NEQ && isNil(x, b.Y) && o.scanned != nil && x.variable(b.X) == o.scanned
@@ -79,7 +79,7 @@ func (o *arrivingLoop) leavesNothing() bool {
 // outlives reports whether what the loop sets in a variable is there behind a return: a result
 // that the return does not set, what a parameter leads to, and what stands outside of the function.
 func (o *arrivingLoop) outlives(v *types.Var, r *ast.ReturnStmt) bool {
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	function := x.function(o.loop)
 	if v.Pos() < function.Pos() || v.Pos() >= function.End() {
 		return true
@@ -141,7 +141,7 @@ func (o *arrivingLoop) stopIn(node ast.Node, ofLoop bool) (stop ast.Node) {
 // failing reports whether a return of the loop answers an error: it stands under a question about
 // one, or returns one.
 func (o *arrivingLoop) failing(r *ast.ReturnStmt) bool {
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	if n := len(r.Results); n > 0 && !isNil(x, r.Results[n-1]) && isError(x.typeOf(r.Results[n-1])) {
 		return true
 	}
@@ -202,7 +202,7 @@ func (o *arrivingLoop) errorLines() bool {
 
 // inRest reports whether the rest names a variable, perhaps otherwise than to set it.
 func (o *arrivingLoop) inRest(v *types.Var, reads bool) bool {
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	return slices.ContainsFunc(x.uses[v], func(id *ast.Ident) bool {
 		a, ok := x.parent[id].(*ast.AssignStmt)
 		return o.ofRest(id) && (!reads || !ok || !slices.Contains(a.Lhs, ast.Expr(id)))
@@ -221,7 +221,7 @@ func (o *arrivingLoop) setFirst(v *types.Var) bool {
 		s = i.Init
 	}
 	a, ok := s.(*ast.AssignStmt)
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	return ok && slices.ContainsFunc(a.Lhs, func(e ast.Expr) bool { return x.variable(e) == v }) &&
 		!slices.ContainsFunc(x.uses[v], func(id *ast.Ident) bool {
 			return slices.ContainsFunc(a.Rhs, func(e ast.Expr) bool { return within(id, e) })

@@ -22,7 +22,7 @@ func (w *tableWrites) harmlessClosure(call *ast.CallExpr) bool {
 	if v == nil || !isIdent(call.Fun) {
 		return false
 	}
-	x := w.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(w.pass)
 	switch value := x.fixedValue(v).(type) {
 	case *ast.FuncLit:
 		return w.looked(w, value, value.Body)
@@ -119,7 +119,7 @@ func (w *tableWrites) unionOfSelects(c *sqlcall.Call) bool {
 	if c.QueryArg == nil {
 		return false
 	}
-	x := w.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(w.pass)
 	build, ok := operands(c.QueryArg, token.ADD)[0].(*ast.CallExpr)
 	if !ok {
 		return false

@@ -51,7 +51,7 @@ func rowOfPointer(t types.Type) types.Type {
 // lookedUpIn is the map in which a function literal, which a call names, looks one of its
 // parameters up: row, ok := rows[key]. It is a variable of the function around the loop.
 func (r *reader) lookedUpIn(call *ast.CallExpr) (held *types.Var) {
-	x := r.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(r.pass)
 	fn := localVar(r.pass.TypesInfo, call.Fun)
 	if fn == nil || fn.Pos() > r.call.Loop.Pos() {
 		return nil

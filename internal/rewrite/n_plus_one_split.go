@@ -296,7 +296,7 @@ func (o *arrivingLoop) severalValues(source *sourceText, list, row, kind string)
 
 // shares reports whether the rest keeps the address of a variable, or a closure that names it.
 func (o *arrivingLoop) shares(v *types.Var) bool {
-	x := o.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(o.pass)
 	for _, id := range x.uses[v] {
 		if !o.ofRest(id) {
 			continue

@@ -9,7 +9,7 @@ import (
 // readThrough reports whether the address of a variable is given to a function of the package
 // that only reads its fields: price(&trip) sets nothing.
 func (l *perElement) readThrough(address *ast.UnaryExpr) bool {
-	x := l.pass.ResultOf[indexAnalyzer].(*index)
+	x := sharedIndex(l.pass)
 	call, ok := x.parent[address].(*ast.CallExpr)
 	return ok && x.readsParameter(call, address, deepestHelper)
 }
