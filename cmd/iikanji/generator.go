@@ -16,8 +16,9 @@ import (
 	"github.com/iikanji/iikanji/internal/show/report"
 )
 
-// A further generator of `iikanji load` is this program, too: `iikanji generator`, with the stream
-// to the first one as its standard input and output. It is no command for people.
+// generatorCommand is the argument with which `iikanji load` starts this program as a further
+// generator. Standard input and output are the stream to the first generator. The command is
+// internal: no help text lists it.
 const generatorCommand = "generator"
 
 // maybeGenerator is a generator, and does not return, if the arguments ask for it.

@@ -13,8 +13,9 @@ import (
 	"github.com/iikanji/iikanji/internal/site/far"
 )
 
-// The far end of a connection to another host is this program, too: `iikanji peer` there,
-// with the connection as its standard input and output. It is no command for people.
+// peerCommand is the argument with which this program is started on another host, as the far end
+// of a connection to it. Standard input and output are the connection. The command is internal:
+// no help text lists it.
 const peerCommand = "peer"
 
 // oneWriter is the file that one near end at a time may have for writing, ofSite names the

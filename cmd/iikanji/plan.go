@@ -113,9 +113,9 @@ func (c *planCmd) options(e *env, hist, arena string) (*remedyList, error) {
 	return remediesOf(hist, iikanji.RunID(c.Of), arena)
 }
 
-// typedRemedy is the remedy that words of the command line name: a kind of change, its act, and
+// typedRemedy reads a remedy from words of the command line: a kind of change, its act, and
 // arguments as NAME=VALUE. The target of the change is the argument target, or else the argument
-// service. If the first word is no kind of change, the result is nil.
+// service. The result is nil if the first word does not name a kind of change.
 func typedRemedy(words []string) (*remedyList, error) {
 	if len(words) == 0 {
 		return nil, nil

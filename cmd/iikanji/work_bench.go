@@ -188,8 +188,8 @@ func (b *benchWork) write(ctx context.Context, r *benchRun, run *iikanji.Run) (l
 	return line, more
 }
 
-// pushed waits for the push that goes on while the team is told of the run, and says how it ended.
-// It never fails a run.
+// pushed waits until the push of the ledger, which runs while the notice of the run is sent, has
+// ended, and prints its result. A push that fails does not fail the run.
 func (b *benchWork) pushed(r *benchRun) error {
 	if b == nil || b.pushing == nil {
 		return nil

@@ -61,7 +61,7 @@ func (t *stepTally) measured() MeasuredStep {
 	return MeasuredStep{t.count, t.errors, t.timeouts, t.quietTimeouts, t.cut, t.cached, t.notMod, t.sent, t.received, sketch}
 }
 
-// add adds a part's step.
+// addMeasured adds a part's step.
 func (t *stepTally) addMeasured(m *MeasuredStep) error {
 	o := stepTally{count: m.Count, errors: m.Errors, timeouts: m.Timeouts, quietTimeouts: m.QuietTimeouts, cut: m.Cut, cached: m.Cached, notMod: m.NotMod, sent: m.Sent, received: m.Received}
 	if err := o.latency.UnmarshalBinary(m.Latency); err != nil {

@@ -19,8 +19,8 @@ type Shardable interface {
 	Preparing
 	Loader
 	// Shard says which part the scenario offers; it is called before everything else, perhaps
-	// twice. An error
-	// says why the load cannot be divided so. Checks of the whole belong to the first shard.
+	// twice. An error says why the load cannot be divided so. Checks of the whole belong to the
+	// first shard.
 	Shard(p Part) error
 	// Join takes the place of Prepare in all shards but the first, whose Prepare has ended
 	// before. It initialises nothing.

@@ -15,8 +15,8 @@ import (
 	"github.com/iikanji/iikanji/internal/show/progress"
 )
 
-// An arenaBench runs `iikanji bench ARENA --url …` of the same binary, or `iikanji load`. What the run was worth
-// is in its run.json; the exit status only says whether there is one.
+// An arenaBench runs `iikanji bench ARENA --url …` of the same binary, or `iikanji load`. What the
+// run was worth is in its run.json; the exit status only says whether there is one.
 type arenaBench struct {
 	program  string
 	work     string // the arena's own data, kept for the next run
