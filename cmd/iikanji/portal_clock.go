@@ -8,7 +8,6 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/contest"
-	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type portalClockCmd struct {
@@ -46,11 +45,10 @@ func (c *portalClockCmd) Run(ctx context.Context, e *env) error {
 	if err := c.call(ctx, http.MethodPost, "/rounds/"+url.PathEscape(c.Round)+"/clock", act, &r); err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(e.Stdout, r)
+	if err := printRound(e, &r, c.JSON); err != nil || c.JSON {
+		return err
 	}
 	out := &output{w: e.Stdout}
-	out.line("%s", report.Clean(r.ID+" is "+string(r.State)))
 	if end := r.Clock.End; !end.IsZero() {
 		out.line("it ends at %s", end.Format(time.RFC3339))
 	}
@@ -81,10 +79,5 @@ func (c *portalStateCmd) Run(ctx context.Context, e *env) error {
 	if err := c.call(ctx, http.MethodPost, "/rounds/"+url.PathEscape(c.Round)+"/state", map[string]string{"to": c.To}, &r); err != nil {
 		return err
 	}
-	if c.JSON {
-		return writeJSON(e.Stdout, r)
-	}
-	out := &output{w: e.Stdout}
-	out.line("%s", report.Clean(r.ID+" is "+string(r.State)))
-	return out.err
+	return printRound(e, &r, c.JSON)
 }

@@ -163,12 +163,13 @@ func (c *portalJudgePublishCmd) Run(ctx context.Context, e *env) error {
 	return printRound(e, &r, c.JSON)
 }
 
+// printRound writes the state of a round.
 func printRound(e *env, r *api.Round, asJSON bool) error {
 	if asJSON {
 		return writeJSON(e.Stdout, r)
 	}
 	out := &output{w: e.Stdout}
-	out.line("%s is %s", report.Clean(r.ID), r.State)
+	out.line("%s", report.Clean(r.ID+" is "+string(r.State)))
 	return out.err
 }
 
