@@ -74,10 +74,20 @@ func arenaConfined(t *testing.T, name, set string) {
 		ports = append(ports, strconv.Itoa(port))
 	}
 	x.write("cup.toml", fmt.Sprintf(arenasContest, strings.Join(ports, ", "), name, freePort(t), set))
+	if r, passed := x.cupRun(site, "--confined"); passed && !strings.Contains(r.Log, "score "+scoreText(r.Score)) {
+		t.Errorf("the child itself did not print the score %s:\n%s", scoreText(r.Score), r.Log)
+	}
+}
+
+// cupRun makes a portal of cup.toml, a team with a site, and a worker. It waits for the result of a
+// run of the round cup_day, which has passed with a score, or is void: on a busy machine the load
+// generator is the limit in each of three attempts.
+func (x *examples) cupRun(site, workerFlags string) (r *api.Result, passed bool) {
+	x.t.Helper()
 	x.shell("iikanji portal contest new cup.toml")
 	portal := x.portalUp(filepath.Join(x.dir, "state", "iikanji", "portal"))
 	x.shell(`iikanji portal team one --contest cup --url ` + site + ` --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
-	x.background("iikanji portal worker --confined --portal " + portal + " --token-file worker.token --dir w")
+	x.background("iikanji portal worker " + workerFlags + " --portal " + portal + " --token-file worker.token --dir w")
 	x.shell("iikanji portal job enqueue cup_day --wait --json --token-file team.token > job.json || test -s job.json")
 	var j api.Job
 	text, err := os.ReadFile(filepath.Join(x.dir, "job.json"))
@@ -85,21 +95,18 @@ func arenaConfined(t *testing.T, name, set string) {
 		err = json.Unmarshal(text, &j)
 	}
 	if err != nil {
-		t.Fatal(err)
+		x.t.Fatal(err)
 	}
 	if j.State != api.Done || j.Result == nil {
-		t.Fatalf("the run is %s: %s", j.State, j.Text)
+		x.t.Fatalf("the run is %s: %s", j.State, j.Text)
 	}
-	r := j.Result
-	t.Logf("%s: %s %.0f, %d faults", name, r.Outcome, r.Score, len(r.Faults))
-	// On a busy machine the load generator is the limit in each of three attempts: void.
-	passed := r.Outcome == iikanji.Passed && r.Score > 0
+	r = j.Result
+	x.t.Logf("%s %.0f, %d faults", r.Outcome, r.Score, len(r.Faults))
+	passed = r.Outcome == iikanji.Passed && r.Score > 0
 	if !passed && r.Outcome != iikanji.Void || len(r.Points) == 0 {
-		t.Errorf("the result is %+v", r)
+		x.t.Errorf("the result is %+v", r)
 	}
-	if passed && !strings.Contains(r.Log, "score "+scoreText(r.Score)) {
-		t.Errorf("the child itself did not print the score %s:\n%s", scoreText(r.Score), r.Log)
-	}
+	return r, passed
 }
 
 // freePort is a port at which nothing listens now.

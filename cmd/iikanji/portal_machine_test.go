@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,11 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/lab"
 	"github.com/iikanji/iikanji/internal/contest/practice"
 	"github.com/iikanji/iikanji/internal/policy/tier"
-	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/sandbox"
 )
 
@@ -51,29 +48,7 @@ func TestPortalMachine(t *testing.T) {
 	x.shell("iikanji arena machine isucondition machine.tar.gz")
 	m := teamMachine(t, filepath.Join(x.dir, "machine.tar.gz"))
 	x.write("cup.toml", fmt.Sprintf(machineContest, freePort(t)))
-	x.shell("iikanji portal contest new cup.toml")
-	portal := x.portalUp(filepath.Join(x.dir, "state", "iikanji", "portal"))
-	x.shell(`iikanji portal team one --contest cup --url http://` + m.Address().String() + ` --json | sed -n 's/.*"token": "\(.*\)".*/\1/p' > team.token`)
-	x.background("iikanji portal worker --portal " + portal + " --token-file worker.token --dir w")
-	x.shell("iikanji portal job enqueue cup_day --wait --json --token-file team.token > job.json || test -s job.json")
-	var j api.Job
-	text, err := os.ReadFile(filepath.Join(x.dir, "job.json"))
-	if err == nil {
-		err = json.Unmarshal(text, &j)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if j.State != api.Done || j.Result == nil {
-		t.Fatalf("the run is %s: %s", j.State, j.Text)
-	}
-	r := j.Result
-	t.Logf("%s %.0f, %d faults", r.Outcome, r.Score, len(r.Faults))
-	// On a busy machine the load generator is the limit in each of three attempts: void.
-	passed := r.Outcome == iikanji.Passed && r.Score > 0
-	if !passed && r.Outcome != iikanji.Void || len(r.Points) == 0 {
-		t.Errorf("the result is %+v", r)
-	}
+	x.cupRun("http://"+m.Address().String(), "")
 }
 
 // teamMachine boots a machine and makes it one of the arena, as its archive says.
