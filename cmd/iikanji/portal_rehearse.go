@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/logs/tally"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/lead"
@@ -273,19 +274,14 @@ func (v *virtual) call(ctx context.Context, token, method, path string, in, out 
 		return false // the end of the rehearsal
 	}
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	v.took.Add(took)
-	problem := ""
+	v.mu.Unlock()
 	switch {
 	case err != nil:
-		problem = err.Error()
-	case answer.StatusCode >= 500 || answer.StatusCode >= 400 && answer.StatusCode != http.StatusConflict:
-		problem = fmt.Sprintf("%s %s: %s", method, path, answer.Status)
-	}
-	if problem != "" {
-		if v.bad++; v.firstBad == "" {
-			v.firstBad = problem
-		}
+		v.failed(err.Error())
+		return false
+	case answer.StatusCode >= 400 && answer.StatusCode != http.StatusConflict:
+		v.failed(fmt.Sprintf("%s %s: %s", method, path, answer.Status))
 		return false
 	}
 	return answer.StatusCode == http.StatusOK && (out == nil || json.Unmarshal(text, out) == nil)
@@ -299,11 +295,11 @@ func (v *virtual) team(ctx context.Context, token string) {
 		began := time.Now()
 		made := v.call(ctx, token, http.MethodPost, "/api/v1/rounds/"+rehearsalRound+"/jobs", api.Enqueue{Note: "rehearsal"}, &j)
 		for made && ctx.Err() == nil && j.State.Open() {
-			rest(ctx, time.Second)
+			scenario.Sleep(ctx, time.Second)
 			v.call(ctx, "", http.MethodGet, "/r/"+rehearsalRound, nil, nil)
 			v.call(ctx, token, http.MethodGet, "/api/v1/jobs/"+j.ID, nil, &j)
 		}
-		rest(ctx, 7*time.Second-time.Since(began))
+		scenario.Sleep(ctx, 7*time.Second-time.Since(began))
 	}
 }
 
@@ -311,7 +307,7 @@ func (v *virtual) team(ctx context.Context, token string) {
 func (v *virtual) watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		v.read(ctx)
-		rest(ctx, time.Second)
+		scenario.Sleep(ctx, time.Second)
 	}
 }
 
@@ -365,16 +361,6 @@ func (v *virtual) read(ctx context.Context) {
 		if err != nil {
 			return
 		}
-	}
-}
-
-// rest waits a moment, or until ctx ends.
-func rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/day/choose"
 	"github.com/iikanji/iikanji/internal/load/field"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 	"github.com/iikanji/iikanji/internal/proof/stats"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -134,14 +134,7 @@ func (r *benchRun) repeat(ctx context.Context, f *field.Field) error {
 // rest waits between two runs, as a search does: what a cache keeps for a second must not
 // survive initialize. It returns false if ctx ends.
 func (r *benchRun) rest(ctx context.Context) bool {
-	t := time.NewTimer(cmp.Or(r.e.Rest, field.DefaultRest))
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
+	return scenario.Sleep(ctx, cmp.Or(r.e.Rest, field.DefaultRest))
 }
 
 // printShort writes one of several runs in a line.
