@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -153,11 +154,10 @@ func (s *shardedLoader) start(_ context.Context, n int) (shard.Conn, error) {
 
 // A generatorProcess is a generator that was started by a command.
 type generatorProcess struct {
-	cmd  *exec.Cmd
-	in   interface{ Close() error }
-	once sync.Once
-	read func([]byte) (int, error)
-	put  func([]byte) (int, error)
+	io.Reader // its output
+	in        io.WriteCloser
+	cmd       *exec.Cmd
+	once      sync.Once
 }
 
 // startGenerator starts a generator. It has a process group of its own: the Ctrl-C of a terminal is
@@ -177,11 +177,10 @@ func startGenerator(args []string, e *env) (*generatorProcess, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
-	return &generatorProcess{cmd: cmd, in: in, read: out.Read, put: in.Write}, nil
+	return &generatorProcess{Reader: out, in: in, cmd: cmd}, nil
 }
 
-func (g *generatorProcess) Read(p []byte) (int, error)  { return g.read(p) }
-func (g *generatorProcess) Write(p []byte) (int, error) { return g.put(p) }
+func (g *generatorProcess) Write(p []byte) (int, error) { return g.in.Write(p) }
 
 // Close ends the generator: it ends with its input, or is killed soon after.
 func (g *generatorProcess) Close() error {
