@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -68,6 +69,18 @@ func (b *faultGroups) add(f *scenario.Fault, steps []string, fatal bool) {
 var severity = map[iikanji.FaultKind]int{
 	iikanji.FaultCheck: 0, iikanji.FaultBody: 1, iikanji.FaultContentType: 2, iikanji.FaultStatus: 3,
 	iikanji.FaultProtocol: 4, iikanji.FaultClosed: 5, iikanji.FaultDial: 6, iikanji.FaultTimeout: 7,
+}
+
+// compareFaults puts the most severe first.
+func compareFaults(a, b iikanji.Fault) int {
+	if a.Fatal != b.Fatal {
+		if a.Fatal {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(severity[a.Kind], severity[b.Kind]), cmp.Compare(b.Count, a.Count),
+		cmp.Compare(a.Step, b.Step), cmp.Compare(a.Check, b.Check))
 }
 
 // list returns the groups, the most severe first.

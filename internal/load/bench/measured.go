@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -187,17 +186,6 @@ func groupFaults(all []iikanji.Fault) []iikanji.Fault {
 	}
 	slices.SortStableFunc(out, compareFaults)
 	return out
-}
-
-// compareFaults puts the most severe first.
-func compareFaults(a, b iikanji.Fault) int {
-	if a.Fatal != b.Fatal {
-		if a.Fatal {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(cmp.Compare(severity[a.Kind], severity[b.Kind]), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Step, b.Step), cmp.Compare(a.Check, b.Check))
 }
 
 // late makes the run void if the loads of two parts began too far apart.
