@@ -252,13 +252,7 @@ func (c *h2fault) meet(t *testing.T, timeout time.Duration) error {
 		}
 	})
 	b, ctx := browseH2(t, url, scenario.ClientOptions{Gzip: true, MaxBody: 1 << 20})
-	want(t, ctx, b, "/fine", "fine")
-	began := time.Now()
-	wantFault(t, ctx, b, &scenario.Request{Method: "POST", Path: "/bad", Timeout: timeout}, c.kind)
-	if took := time.Since(began); took > patience/2 {
-		t.Errorf("the fault took %v", took)
-	}
-	want(t, ctx, b, "/fine", "fine")
+	wantFaultBetween(t, ctx, b, timeout, c.kind)
 	if n := accepted.Load(); c.then == stays && n != 1 {
 		return fmt.Errorf("%d connections, although only the stream was lost", n)
 	}

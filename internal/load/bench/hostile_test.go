@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"net"
 	"strings"
 	"testing"
@@ -141,16 +142,22 @@ func TestHostile(t *testing.T) {
 				timeout = 800 * time.Millisecond
 			}
 			b, ctx := browse(t, url, scenario.ClientOptions{Gzip: true, MaxBody: 1 << 20, MaxConns: 1})
-			want(t, ctx, b, "/fine", "fine")
-			began := time.Now()
-			// A POST, which is not sent twice.
-			wantFault(t, ctx, b, &scenario.Request{Method: "POST", Path: "/bad", Timeout: timeout}, c.kind)
-			if took := time.Since(began); took > patience/2 {
-				t.Errorf("the fault took %v", took)
-			}
-			want(t, ctx, b, "/fine", "fine")
+			wantFaultBetween(t, ctx, b, timeout, c.kind)
 		})
 	}
+}
+
+// wantFaultBetween expects a fault of the request for /bad, and right answers before and after it.
+func wantFaultBetween(t testing.TB, ctx context.Context, b scenario.Client, timeout time.Duration, kind iikanji.FaultKind) {
+	t.Helper()
+	want(t, ctx, b, "/fine", "fine")
+	began := time.Now()
+	// A POST, which is not sent twice.
+	wantFault(t, ctx, b, &scenario.Request{Method: "POST", Path: "/bad", Timeout: timeout}, kind)
+	if took := time.Since(began); took > patience/2 {
+		t.Errorf("the fault took %v", took)
+	}
+	want(t, ctx, b, "/fine", "fine")
 }
 
 // hold keeps the connection open until the browser closes it.
