@@ -79,10 +79,10 @@ func NewAgent(o Options) (*Agent, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.advance(t); err != nil {
-			return nil, err
-		}
 		a.tails = append(a.tails, t)
+	}
+	if err := s.advance(a.tails); err != nil {
+		return nil, err
 	}
 	return a, nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -169,7 +170,7 @@ func (s *Service) Fleet(ctx context.Context, who api.Who, a api.FleetAsk) (*api.
 	var parts []*iikanji.Profile
 	sent, weight := map[string]map[int64]bool{}, int64(0) // minutes by host
 	err := s.core.Read(ctx, func(tx *store.Tx) error {
-		err := tx.Each("SELECT host, minute, body FROM fleet_parts WHERE site = ? AND kind = ? AND minute >= ? AND minute < ? ORDER BY minute, host, file, from_byte LIMIT 20001", []any{a.Site, a.Kind, a.Since, a.Until}, func(scan func(...any) error) error {
+		err := tx.Each("SELECT host, minute, body FROM fleet_parts WHERE site = ? AND kind = ? AND minute >= ? AND minute < ? ORDER BY minute, host, file, from_byte LIMIT "+strconv.Itoa(maxParts+1), []any{a.Site, a.Kind, a.Since, a.Until}, func(scan func(...any) error) error {
 			host, body, at := "", "", int64(0)
 			if err := scan(&host, &at, &body); err != nil {
 				return err

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/iikanji/iikanji/internal/portal/api"
 )
 
@@ -111,9 +109,9 @@ func (s *spool) read(name string) (*api.FleetPart, error) {
 	return p, nil
 }
 
-// advance moves a tail behind the parts of its file that are spooled: an agent that was killed
+// advance moves tails behind the parts of their files that are spooled: an agent that was killed
 // between spooling a part and keeping the position read it already.
-func (s *spool) advance(t *tail) error {
+func (s *spool) advance(tails []*tail) error {
 	names, err := s.names()
 	if err != nil {
 		return err
@@ -123,18 +121,11 @@ func (s *spool) advance(t *tail) error {
 		if err != nil {
 			return err
 		}
-		if p.File == t.id && p.Kind == t.log.Kind && p.To > t.at {
-			t.at = p.To
+		for _, t := range tails {
+			if p.File == t.id && p.Kind == t.log.Kind {
+				t.at = max(t.at, p.To)
+			}
 		}
 	}
 	return nil
-}
-
-// birth is when a file was made, in nanoseconds; 0 where the file system does not tell it.
-func birth(f *os.File) int64 {
-	var st unix.Statx_t
-	if err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
-		return 0
-	}
-	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
 }

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 const (
@@ -118,6 +120,15 @@ func fileID(f *os.File) (string, error) {
 		return "", errors.New("this system has no inodes")
 	}
 	return fmt.Sprintf("%x-%x-%x", st.Dev, st.Ino, birth(f)), nil
+}
+
+// birth is when a file was made, in nanoseconds; 0 where the file system does not tell it.
+func birth(f *os.File) int64 {
+	var st unix.Statx_t
+	if err := unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
+		return 0
+	}
+	return st.Btime.Sec*1e9 + int64(st.Btime.Nsec)
 }
 
 // read reads what was added, as whole records. A log that was renamed is read for one more window
