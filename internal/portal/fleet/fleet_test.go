@@ -513,11 +513,14 @@ func FuzzPart(f *testing.F) {
 		if sources[kind] == iikanji.SourceUnknown {
 			return
 		}
-		p, _, err := unpack(packed, kind)
-		if err != nil {
+		if mergeable(packed, kind) != nil {
 			return
 		}
-		q, _, _ := unpack(packed, kind)
+		p, _, err := unpack(packed, kind)
+		q, _, again := unpack(packed, kind)
+		if err := errors.Join(err, again); err != nil {
+			t.Fatalf("taken, and not read: %v", err)
+		}
 		if _, err := kinds[kind](p, q); err != nil {
 			t.Errorf("taken, and not merged: %v", err)
 		}

@@ -95,7 +95,7 @@ func (s *Service) KeepPart(ctx context.Context, p api.FleetPart) error {
 		return err
 	}
 	if len(p.Profile) > 0 {
-		if _, _, err := unpack(p.Profile, p.Kind); err != nil {
+		if err := mergeable(p.Profile, p.Kind); err != nil {
 			return &api.BadRequestError{Text: "the profile cannot be read: " + err.Error()}
 		}
 	}
@@ -264,9 +264,19 @@ func unpack(packed []byte, kind string) (p *iikanji.Profile, weight int64, err e
 		return nil, 0, fmt.Errorf("it has %s", what)
 	}
 	p.Intake.Files, p.Intake.BadLines, p.Target = nil, nil, ""
-	_, err = kinds[kind](p) // its sketches can be merged
 	entries := len(p.Rows) + len(p.Transactions) + len(p.Repeats) + len(p.Slowest)
-	return p, int64(len(text) + rowWeight*entries), err
+	return p, int64(len(text) + rowWeight*entries), nil
+}
+
+// mergeable checks a packed profile before it is kept: it can be read, and its sketches merged. A
+// question merges what is kept without this check.
+func mergeable(packed []byte, kind string) error {
+	p, _, err := unpack(packed, kind)
+	if err != nil {
+		return err
+	}
+	_, err = kinds[kind](p)
+	return err
 }
 
 // excess is what a profile has more of than the readers of logs make; "" for nothing. Merging takes
