@@ -354,9 +354,15 @@ func (s *Subject) exec(ctx context.Context, r *running, c host.Command) error {
 	if err != nil {
 		return fmt.Errorf("building %s: %w", r.App.Source, err)
 	}
-	if res.Status != 0 {
-		clean := func(line string) string { return firstLines([]byte(line)) }
-		return process.NewBuildError(r.Name, c.Dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), clean)
+	return buildError(r, c.Dir, res)
+}
+
+// buildError is the error of a command that has built a service in a folder; nil if the
+// command succeeded.
+func buildError(r *running, dir string, res host.Result) error {
+	if res.Status == 0 {
+		return nil
 	}
-	return nil
+	clean := func(line string) string { return firstLines([]byte(line)) }
+	return process.NewBuildError(r.Name, dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), clean)
 }

@@ -47,11 +47,7 @@ func (s *Subject) goHere(ctx context.Context, r *running, dir, arch string, args
 	if err != nil {
 		return "", fmt.Errorf("building %s: %w", r.Name, err)
 	}
-	if res.Status != 0 {
-		clean := func(line string) string { return firstLines([]byte(line)) }
-		return "", process.NewBuildError(r.Name, dir, string(res.Output), fmt.Sprintf("exit status %d", res.Status), clean)
-	}
-	return string(res.Output), nil
+	return string(res.Output), buildError(r, dir, res)
 }
 
 // archOf is the processor of a host in the words of Go.
@@ -176,9 +172,5 @@ func (s *Subject) buildThere(ctx context.Context, r *running, command string) (s
 	if err != nil {
 		return "", fmt.Errorf("building %s on %s: %w", r.Name, r.Host, err)
 	}
-	if res.Status != 0 {
-		clean := func(line string) string { return firstLines([]byte(line)) }
-		return "", process.NewBuildError(r.Name, r.App.Source, string(res.Output), fmt.Sprintf("exit status %d", res.Status), clean)
-	}
-	return string(res.Output), nil
+	return string(res.Output), buildError(r, r.App.Source, res)
 }
