@@ -68,10 +68,8 @@ func Placed(f *target.File, dir string) (*target.File, error) {
 // home is the host of a service as iikanji.toml has it: the files that the site's initialize
 // loads lie there, wherever the service has moved.
 func (s *Subject) home(service string) string {
-	for i := range s.options.File.Services {
-		if one := &s.options.File.Services[i]; one.Name == service {
-			return one.Host
-		}
+	if one, ok := s.options.File.Service(service); ok {
+		return one.Host
 	}
 	return ""
 }
