@@ -2,13 +2,9 @@ package mirror
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 
 	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/machine/process"
@@ -43,25 +39,11 @@ func stateOf(src Source) (is State, err error) {
 	if is.Source, err = process.SourceSum(src.Dir, src.Program); err != nil {
 		return is, err
 	}
-	if is.Program, err = sumOf(src.Program); errors.Is(err, fs.ErrNotExist) {
+	if is.Program, err = process.FileSum(src.Program); errors.Is(err, fs.ErrNotExist) {
 		return is, nil
 	}
 	if err != nil {
 		return is, fmt.Errorf("reading the program: %w", err)
 	}
 	return is, nil
-}
-
-// sumOf is the SHA-256 of a file.
-func sumOf(path string) (string, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
 }

@@ -51,7 +51,7 @@ func Sync(ctx context.Context, h host.Host, src Source, dir string) (left []Left
 func contents(dir string) (map[string]string, error) {
 	have := map[string]string{}
 	err := process.WalkSource(dir, "", func(name string, _ fs.FileInfo) error {
-		sum, err := sumOf(filepath.Join(dir, name))
+		sum, err := process.FileSum(filepath.Join(dir, name))
 		have[name] = sum
 		return err
 	})

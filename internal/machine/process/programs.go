@@ -121,20 +121,26 @@ func CopyFile(from, to string) (digest string, err error) {
 func SourceSum(dir, program string) (string, error) {
 	h := sha256.New()
 	err := WalkSource(dir, program, func(name string, _ fs.FileInfo) error {
-		f, err := os.Open(filepath.Join(dir, name))
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		own := sha256.New()
-		if _, err := io.Copy(own, f); err != nil {
-			return err
-		}
-		fmt.Fprintf(h, "/%s\x00%x\n", name, own.Sum(nil))
-		return nil
+		own, err := FileSum(filepath.Join(dir, name))
+		fmt.Fprintf(h, "/%s\x00%s\n", name, own)
+		return err
 	})
 	if err != nil {
 		return "", fmt.Errorf("reading the source in %s: %w", dir, err)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// FileSum is the SHA-256 of a file's content.
+func FileSum(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
