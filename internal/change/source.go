@@ -64,19 +64,28 @@ func (s *Site) SourceHere(ctx context.Context, service string) (string, error) {
 	return source, err
 }
 
-// here is where the source of a service can be read by programs of this machine: on its host,
-// or in the mirror of one of another machine.
+// here is where the source of a service can be read by programs of this machine, see
+// Service.Readable, with the host of that folder.
 func (s *Site) here(ctx context.Context, svc Service, source string) (host.Host, string, error) {
+	dir, err := svc.Readable(ctx, source)
+	if err != nil {
+		return nil, "", err
+	}
 	on := svc.Host
 	if svc.Mirror != nil {
-		var err error
-		if source, err = svc.Mirror(ctx); err != nil {
-			return nil, "", err
-		}
 		on = ""
 	}
 	h, err := s.On(on)
-	return h, source, err
+	return h, dir, err
+}
+
+// Readable is where programs of this machine read the source of a service: in source, its
+// folder, or in the mirror of one of another host.
+func (svc Service) Readable(ctx context.Context, source string) (dir string, err error) {
+	if svc.Mirror == nil {
+		return source, nil
+	}
+	return svc.Mirror(ctx)
 }
 
 // FromSource makes Do and Undo of a change of a service's source, as [FromEdits] does with a

@@ -26,11 +26,9 @@ func (t *task) prove(ctx context.Context, h host.Host, svc change.Service, dir s
 	if err != nil || said == "" {
 		return err
 	}
-	untouched := t.copy.Source
-	if svc.Mirror != nil {
-		if untouched, err = svc.Mirror(ctx); err != nil {
-			return err
-		}
+	untouched, err := svc.Readable(ctx, t.copy.Source)
+	if err != nil {
+		return err
 	}
 	if before, err := vet(ctx, h, untouched); err != nil || before != "" {
 		return err

@@ -44,11 +44,8 @@ func (f *Field) source(ctx context.Context, run *iikanji.Run, known []iikanji.Fa
 
 // sourceHere is the folder of this machine with the source of an app, "" for none.
 func sourceHere(ctx context.Context, svc change.Service) (string, error) {
-	switch {
-	case svc.Mirror != nil:
-		return svc.Mirror(ctx)
-	case svc.Host != "":
+	if svc.Host != "" && svc.Mirror == nil {
 		return "", nil
 	}
-	return svc.Source, nil
+	return svc.Readable(ctx, svc.Source)
 }

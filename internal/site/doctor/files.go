@@ -325,10 +325,7 @@ func (d *round) sources(ctx context.Context) {
 			d.bad(Failed, s.Name, "build", "install Go, or add its bin folder to PATH", "the go command is not in PATH")
 			continue
 		}
-		dir, err := s.App.Source, error(nil)
-		if svc.Mirror != nil {
-			dir, err = svc.Mirror(ctx)
-		}
+		dir, err := svc.Readable(ctx, s.App.Source)
 		if err == nil {
 			err = svc.Running.Build(ctx, dir)
 		}
