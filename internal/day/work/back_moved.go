@@ -3,6 +3,7 @@ package work
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/iikanji/iikanji/internal/day/work/state"
 )
@@ -12,26 +13,32 @@ import (
 // move they would lead its clients to a server that is not there.
 func overMove(now, then *state.State) *Stay {
 	for i := range now.Hosts {
-		for j := range now.Hosts[i].Services {
-			s := &now.Hosts[i].Services[j]
+		h := &now.Hosts[i]
+		for j := range h.Services {
+			s := &h.Services[j]
 			if !running(s) {
 				continue
 			}
-			if here, ok := then.Host(now.Hosts[i].Name); ok {
-				if was, ok := here.Service(s.Name); ok && running(was) {
-					continue
-				}
+			ran := hostsOf(then, s.Name)
+			if len(ran) == 0 || slices.Contains(ran, h.Name) {
+				continue
 			}
-			for k := range then.Hosts {
-				if was, ok := then.Hosts[k].Service(s.Name); ok && running(was) {
-					return &Stay{Host: now.Hosts[i].Name, Place: s.Name, Matters: true,
-						Why: fmt.Sprintf("it runs on %s and ran on %s in run %d: undo its move first (iikanji history, iikanji revert)",
-							cmp.Or(now.Hosts[i].Name, "this machine"), cmp.Or(then.Hosts[k].Name, "this machine"), then.Run)}
-				}
-			}
+			return &Stay{Host: h.Name, Place: s.Name, Matters: true,
+				Why: fmt.Sprintf("it runs on %s and ran on %s in run %d: undo its move first (iikanji history, iikanji revert)",
+					cmp.Or(h.Name, "this machine"), cmp.Or(ran[0], "this machine"), then.Run)}
 		}
 	}
 	return nil
+}
+
+// hostsOf are the hosts on which a service ran in a state.
+func hostsOf(s *state.State, service string) (names []string) {
+	for i := range s.Hosts {
+		if svc, ok := s.Hosts[i].Service(service); ok && running(svc) {
+			names = append(names, s.Hosts[i].Name)
+		}
+	}
+	return names
 }
 
 // running reports whether a service had a process on its host: instances and spares are known by
