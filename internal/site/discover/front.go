@@ -88,16 +88,22 @@ func (s *search) fromFront(ctx context.Context) error {
 // lookupWait limits the question for the addresses of the site's name.
 const lookupWait = 2 * time.Second
 
+// LookUp returns an error for a name that leads to no address on this machine.
+func LookUp(ctx context.Context, name string) error {
+	if net.ParseIP(name) != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookupWait)
+	defer cancel()
+	_, err := net.DefaultResolver.LookupHost(ctx, name)
+	return err
+}
+
 // knownName asks for an entry in /etc/hosts where the name of the site leads nowhere: the
 // benchmarker gets the name. address is where the site was found.
 func (s *search) knownName(ctx context.Context, address string) {
 	u, err := url.Parse(s.URL)
-	if err != nil || u.Hostname() == "" || net.ParseIP(u.Hostname()) != nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookupWait)
-	defer cancel()
-	if _, err := net.DefaultResolver.LookupHost(ctx, u.Hostname()); err == nil {
+	if err != nil || u.Hostname() == "" || LookUp(ctx, u.Hostname()) == nil {
 		return
 	}
 	ip, _, err := net.SplitHostPort(target.Reachable(address))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -257,19 +256,13 @@ func (d *round) health(ctx context.Context) {
 	}
 }
 
-// lookupWait limits the question for the addresses of the site's name.
-const lookupWait = 2 * time.Second
-
 // knownName returns an error for a name of the site that leads to no address here.
 func (d *round) knownName(ctx context.Context) error {
 	u, err := url.Parse(d.File.URL)
-	if err != nil || net.ParseIP(u.Hostname()) != nil || d.File.Bench.Command == "" {
+	if err != nil || d.File.Bench.Command == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookupWait)
-	defer cancel()
-	_, err = net.DefaultResolver.LookupHost(ctx, u.Hostname())
-	return err
+	return discover.LookUp(ctx, u.Hostname())
 }
 
 // limits says first what iikanji does not do for the site: silence would look like
