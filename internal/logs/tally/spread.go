@@ -49,28 +49,35 @@ func mergeNamed(a, b []iikanji.Named) []iikanji.Named {
 	return out
 }
 
-// mergeTransactions adds transactions of the same shape.
-func mergeTransactions(a, b []iikanji.Transaction) []iikanji.Transaction {
+// mergeByDigest appends to a copy of a what b has besides, and adds to the others what b has of
+// the same digest.
+func mergeByDigest[T any](a, b []T, digest func(*T) string, add func(o, more *T)) []T {
 	out := slices.Clone(a)
 	at := make(map[string]int, len(a)) // by digest
 	for i := range out {
-		at[out[i].Digest] = i
+		at[digest(&out[i])] = i
 	}
-	for _, t := range b {
-		i, known := at[t.Digest]
-		if !known {
-			at[t.Digest] = len(out)
-			out = append(out, t)
+	for i := range b {
+		if k, known := at[digest(&b[i])]; known {
+			add(&out[k], &b[i])
 			continue
 		}
-		o := &out[i]
+		at[digest(&b[i])] = len(out)
+		out = append(out, b[i])
+	}
+	return out
+}
+
+// mergeTransactions adds transactions of the same shape.
+func mergeTransactions(a, b []iikanji.Transaction) []iikanji.Transaction {
+	out := mergeByDigest(a, b, func(t *iikanji.Transaction) string { return t.Digest }, func(o, t *iikanji.Transaction) {
 		o.Count, o.Rollbacks, o.Statements = o.Count+t.Count, o.Rollbacks+t.Rollbacks, o.Statements+t.Statements
 		o.Total, o.Commit, o.Lock = o.Total+t.Total, o.Commit+t.Commit, o.Lock+t.Lock
 		o.MaxCommit = max(o.MaxCommit, t.MaxCommit)
 		if t.Example.Took > o.Example.Took || t.Example.Took == o.Example.Took && lessSighting(t.Example, o.Example) {
 			o.Example = t.Example
 		}
-	}
+	})
 	slices.SortFunc(out, func(a, b iikanji.Transaction) int {
 		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(b.Count, a.Count), strings.Compare(a.Digest, b.Digest))
 	})
@@ -79,23 +86,11 @@ func mergeTransactions(a, b []iikanji.Transaction) []iikanji.Transaction {
 
 // mergeRepeats adds repetition of the same digest.
 func mergeRepeats(a, b []iikanji.Repeat) []iikanji.Repeat {
-	out := slices.Clone(a)
-	at := make(map[string]int, len(a)) // by digest
-	for i := range out {
-		at[out[i].Digest] = i
-	}
-	for _, r := range b {
-		i, known := at[r.Digest]
-		if !known {
-			at[r.Digest] = len(out)
-			out = append(out, r)
-			continue
-		}
-		o := &out[i]
+	out := mergeByDigest(a, b, func(r *iikanji.Repeat) string { return r.Digest }, func(o, r *iikanji.Repeat) {
 		o.Runs, o.Count, o.Time = o.Runs+r.Runs, o.Count+r.Count, o.Time+r.Time
 		o.Same, o.SameTime = o.Same+r.Same, o.SameTime+r.SameTime
 		o.Longest = max(o.Longest, r.Longest)
-	}
+	})
 	slices.SortFunc(out, func(a, b iikanji.Repeat) int {
 		return cmp.Or(cmp.Compare(max(b.Time, b.SameTime), max(a.Time, a.SameTime)), cmp.Compare(b.Count+b.Same, a.Count+a.Same), strings.Compare(a.Digest, b.Digest))
 	})
