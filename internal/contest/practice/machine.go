@@ -15,6 +15,7 @@ import (
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/arena"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // A place is where the files of a machine are written.
@@ -109,11 +110,11 @@ until mariadb -e 'SELECT 1' >/dev/null 2>&1; do sleep 1; done
 			continue
 		}
 		load := path.Join(webapp, svc.Load)
-		words := []string{"env", "-C", quote(path.Dir(load))}
+		words := []string{"env", "-C", host.Quote(path.Dir(load))}
 		for _, kv := range svc.Env(p) {
-			words = append(words, quote(kv))
+			words = append(words, host.Quote(kv))
 		}
-		fmt.Fprintf(&b, "%s %s\n", strings.Join(words, " "), quote(load))
+		fmt.Fprintf(&b, "%s %s\n", strings.Join(words, " "), host.Quote(load))
 	}
 	for _, svc := range s.arena.Services {
 		if s.programs[svc.Name] != "" {
@@ -129,9 +130,6 @@ until mariadb -e 'SELECT 1' >/dev/null 2>&1; do sleep 1; done
 func databaseSQL(name, user, password string) string {
 	return fmt.Sprintf("CREATE DATABASE `%s`;\nCREATE USER '%s'@'localhost' IDENTIFIED BY '%s';\nGRANT ALL ON *.* TO '%[2]s'@'localhost';\n", name, user, password)
 }
-
-// quote is a word of a shell.
-func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // modeOf is the mode of a file in an archive, whatever the umask of those who make it: tar gives it
 // to /etc too. Everybody may read the files of a contest's machine, also its passwords.
