@@ -241,10 +241,10 @@ func (s *Site) hiddenFolders() []string {
 	return slices.Compact(hidden)
 }
 
-// asApp returns the words to put before a command, so that it runs with the account of the
-// service's processes. It takes the account named nobody if no process of this machine is known,
-// and if the processes run as root: root must not run code that the app's account may have
-// written.
+// asApp returns the words to put before a command, so that the command runs with the account of
+// the service's processes. The account is "nobody" if the processes run as root, because root
+// must not run code that the app's account may have written. It is "nobody", too, if no process
+// of the service is known on this machine.
 func asApp(h host.Host, svc Service) (words []string, why string) {
 	owner := host.Owner{}
 	pids, _ := svc.Processes()

@@ -15,8 +15,9 @@ import (
 
 // RestoreFiles plans a change that gives a table in the SQLite files of a service, which the app
 // has in use, the indexes of a former state: it drops some by name, and makes others by their
-// former statements. Both ways are tried on an empty table. Originals and the files of
-// initialize stay as they are. Like Restore, it is no act of the kind.
+// former statements. The change and its undo are tried on an empty table. The change edits
+// neither the originals nor the SQL files that initialize loads. A remedy cannot ask for it, as
+// for Restore.
 func RestoreFiles(ctx context.Context, s *change.Site, service, table string, add map[string]string, drop []string) (*iikanji.Change, error) {
 	svc := s.Services[service]
 	svc.Originals, svc.Loads = "", nil

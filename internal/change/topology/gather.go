@@ -13,7 +13,8 @@ import (
 )
 
 // plan plans that the app runs on one host alone: the front first, then the units of the other
-// hosts. Their files stay. Without its own host, the app has moved.
+// hosts. Their files stay. If another host than the app's own one keeps it, the app has moved
+// there.
 func (a *gatherArgs) plan(t *task) (*iikanji.Change, error) {
 	if err := t.findApp(a.Service); err != nil {
 		return nil, err

@@ -67,7 +67,7 @@ func (o *Options) permitted(ctx context.Context, remote string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitWait)
 	defer cancel()
-	args := []string{"ls-remote", "--get-url"} // asks nobody; insteadOf of git's configuration counts
+	args := []string{"ls-remote", "--get-url"} // connects to no host, and applies insteadOf of git's configuration
 	if remote != "" {
 		args = append(args, remote)
 	}

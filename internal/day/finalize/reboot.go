@@ -78,8 +78,8 @@ type Rebooter struct {
 	// GoOn prepares this machine for its boot: the same command goes on then. nil: a person
 	// types it.
 	GoOn func(ctx context.Context) error
-	// Stay takes back what GoOn has prepared, so that a boot which failed is not tried again at each
-	// later one; nil where GoOn is.
+	// Stay removes what GoOn has prepared. Without that, a reboot that failed would be gone on with
+	// after each later boot. It is nil if GoOn is nil.
 	Stay func() error
 	// Expect is called before machines go down, and with false when they are back; nil for
 	// nobody.
@@ -209,9 +209,9 @@ func (r *Rebooter) write(n *Rebooting) error {
 	return nil
 }
 
-// reboot has systemd reboot the host. Its connection may end before the answer. Of this machine
-// the boot ends all of the processes that systemd has started, the command that asks for it among
-// them where this one goes on from an earlier boot.
+// reboot has systemd reboot the host. The connection to the host may end before the answer. A
+// reboot of this machine ends the processes that systemd has started. The systemctl command is one
+// of them if systemd has started this process, to go on after an earlier boot.
 func (u *Units) reboot(ctx context.Context) error {
 	err := u.systemctl(ctx, "reboot")
 	var lost *host.LostError

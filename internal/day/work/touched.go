@@ -17,7 +17,7 @@ const mostBetween = 30
 
 // touched tells of files that several people have edited since a state. Their contents in the
 // states between are the edits, each with the time of the file; two edits between two runs are
-// one. What a change of iikanji left is none.
+// one. A content that a change of iikanji wrote is no edit.
 func (d *Day) touched(base, now *state.State, edits []difference.Edit, made []difference.Made) error {
 	byHand := func(e difference.Edit) bool { return e.ByHand && path.IsAbs(e.Place) && e.Old != e.New }
 	if !slices.ContainsFunc(edits, byHand) {
@@ -66,7 +66,7 @@ func (d *Day) touches(e *difference.Edit, states []*state.State, made []differen
 		was = f.SHA
 		at := f.Changed
 		if !there {
-			at = s.At // nobody knows when it was removed
+			at = s.At // the time of the removal is not known
 		}
 		byChange := slices.ContainsFunc(made, func(m difference.Made) bool {
 			left, touched := m.Left[location]

@@ -37,7 +37,7 @@ type Day struct {
 	History *history.History
 	Now     func() time.Time
 	Who     string
-	// Turn is who had the turn at a time, "" for nobody; nil where nothing tells.
+	// Turn is who had the turn at a time, "" for nobody; nil if the log of turns cannot be read.
 	Turn func(at time.Time) string
 	// Folders are taken whole on each host; nil takes snapshot.Usual.
 	Folders []string
@@ -76,8 +76,8 @@ func (d *Day) Look(ctx context.Context) (*state.State, error) {
 	return s, s.Fingerprinted()
 }
 
-// hosts are the hosts with services or with the SQL of their initialize, this machine first, and those without: what is prepared
-// there counts from the run on that uses it.
+// hosts are the hosts with services or with SQL files that initialize loads, this machine first,
+// and the other ones: what is prepared on those counts from the first run that uses it.
 func (d *Day) hosts() (used, idle []string) {
 	for _, s := range d.Site.Target.Services {
 		names := append([]string{s.Host}, s.Instances...)

@@ -22,13 +22,13 @@ const (
 	mostAnswer = 32 << 20 // bytes of the files in one answer
 )
 
-// A question is what a mirror has already.
+// A question names a source and what a mirror has of it already.
 type question struct {
 	Source Source
 	Have   map[string]string // digests by names
 }
 
-// An answer is a part of what it lacks.
+// An answer has a part of the files that the mirror lacks.
 type answer struct {
 	Names []string  // of all files
 	Left  []LeftOut // by all rules of a mirror

@@ -34,7 +34,7 @@ func (h *Held) Go(s Spec) (*Child, error) {
 	return p, err
 }
 
-// Drop gives the start up: another program has started the process.
+// Drop cancels the start: another program has started the process.
 func (h *Held) Drop(ctx context.Context) error { return h.supervisor.Down(ctx) }
 
 // release closes iikanji's end of the socket: the supervisor goes on alone.

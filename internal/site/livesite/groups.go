@@ -67,7 +67,7 @@ func (s *Subject) pid(e *elsewhere) int {
 }
 
 // awaits reports whether the end of a service's process is waited for on another machine, so
-// that nobody needs to ask whether it runs.
+// that the machine need not be asked whether the process runs.
 func (s *Subject) awaits(r *running) bool { return s.died != nil && r.far() }
 
 // GroupsOn are the root processes of all services on one machine, also of instances and of

@@ -66,8 +66,8 @@ func (s *Subject) wireOne(ctx context.Context, r *running) (change.Service, erro
 	return svc, nil
 }
 
-// wireSource gives an app its source, if its program can be built from it. On another machine
-// a source that cannot be read is told, and the site works without it.
+// wireSource gives an app its source, if its program can be built from it. A source of another
+// machine that cannot be read is reported, and no change edits it.
 func (s *Subject) wireSource(ctx context.Context, r *running, svc *change.Service) error {
 	svc.SourceThere = r.App.Source
 	if !s.buildable(r) {
