@@ -3,7 +3,6 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -153,8 +152,7 @@ func (d *dropped) checks(s ast.Stmt, err *types.Var) bool {
 	if !ok || i.Else != nil || i.Init != nil || !d.x.leaves(i.Body) {
 		return false
 	}
-	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
-	return ok && b.Op == token.NEQ && err != nil && d.x.variable(b.X) == err && isNil(d.x, b.Y)
+	return err != nil && d.x.variable(notNil(d.x.pass.TypesInfo, i.Cond)) == err
 }
 
 // mostUnread bounds how much of an unread body is read to keep its connection.

@@ -106,18 +106,15 @@ func jumpsBetween(x *index, block *ast.BlockStmt, call *ast.CallExpr, later ast.
 		if s.End() <= call.Pos() || s.Pos() >= later.Pos() {
 			continue
 		}
-		check, isIf := s.(*ast.IfStmt)
-		if isIf {
-			b, isBinary := ast.Unparen(check.Cond).(*ast.BinaryExpr)
-			isIf = isBinary && b.Op == token.NEQ && isNil(x, b.Y) && isError(x.typeOf(b.X))
-		}
+		asks, isIf := s.(*ast.IfStmt)
+		check := isIf && isError(x.typeOf(notNil(x.pass.TypesInfo, asks.Cond)))
 		if within(call, s) {
-			if _, isCheck := s.(*ast.IfStmt); isCheck && !isIf {
+			if isIf && !check {
 				return true
 			}
 			continue
 		}
-		if !(first && isIf) && (hasNode[*ast.ReturnStmt](s) || hasNode[*ast.BranchStmt](s)) {
+		if !(first && check) && (hasNode[*ast.ReturnStmt](s) || hasNode[*ast.BranchStmt](s)) {
 			return true
 		}
 		first = false

@@ -43,9 +43,8 @@ func (o *arrivingLoop) leavesOn(s, sets ast.Stmt) bool {
 		return false
 	}
 	x := sharedIndex(o.pass)
-	b, ok := ast.Unparen(check.Cond).(*ast.BinaryExpr)
 	o.scanned = x.variable(a.Lhs[0])
-	return ok && b.Op == token.NEQ && isNil(x, b.Y) && o.scanned != nil && x.variable(b.X) == o.scanned
+	return o.scanned != nil && x.variable(notNil(o.pass.TypesInfo, check.Cond)) == o.scanned
 }
 
 // leavesNothing reports whether no way out of the loop that reads the rows passes the other one

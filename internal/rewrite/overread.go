@@ -397,8 +397,7 @@ func (o *overreads) isErrorCheck(s ast.Stmt) bool {
 	if !ok || i.Else != nil || len(i.Body.List) == 0 {
 		return false
 	}
-	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
-	if !ok || b.Op != token.NEQ || !isNil(o.x, b.Y) || !types.Identical(o.x.typeOf(b.X), types.Universe.Lookup("error").Type()) {
+	if !isError(o.x.typeOf(notNil(o.x.pass.TypesInfo, i.Cond))) {
 		return false
 	}
 	_, returns := i.Body.List[len(i.Body.List)-1].(*ast.ReturnStmt)

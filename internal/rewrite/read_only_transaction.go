@@ -282,8 +282,7 @@ func (o *readOnlyTx) checksError(s ast.Stmt) bool {
 	if !ok || i.Else != nil || i.Init != nil || !o.x.leaves(i.Body) && !o.ends(i.Body) {
 		return false
 	}
-	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
-	return ok && b.Op == token.NEQ && isNil(o.x, b.Y) && isError(o.x.typeOf(b.X))
+	return isError(o.x.typeOf(notNil(o.x.pass.TypesInfo, i.Cond)))
 }
 
 // ends reports whether a block's last statement is a call that does not return.

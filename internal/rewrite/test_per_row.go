@@ -309,8 +309,8 @@ func onlyContinue(b *ast.BlockStmt) bool {
 
 // failed reports whether a condition is err != nil.
 func (t *rowTest) failed(cond ast.Expr, err *types.Var) bool {
-	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
-	return ok && b.Op == token.NEQ && t.x.variable(b.X) == err && isNil(t.x, b.Y)
+	e := notNil(t.x.pass.TypesInfo, cond)
+	return e != nil && t.x.variable(e) == err
 }
 
 // none reports whether a condition asks whether an error is sql.ErrNoRows.

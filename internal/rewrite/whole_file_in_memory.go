@@ -3,7 +3,6 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
-	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -149,9 +148,8 @@ func (w *wholeFiles) checks(s ast.Stmt, err *types.Var, first ast.Stmt) []ast.Ex
 	if !ok || err == nil || i.Init != first || i.Else != nil || len(i.Body.List) != 1 {
 		return nil
 	}
-	b, ok := ast.Unparen(i.Cond).(*ast.BinaryExpr)
 	out, returns := i.Body.List[0].(*ast.ReturnStmt)
-	if !ok || !returns || b.Op != token.NEQ || w.x.variable(b.X) != err || !isNil(w.x, b.Y) || len(out.Results) == 0 || !w.passes(out.Results[len(out.Results)-1], err) {
+	if !returns || w.x.variable(notNil(w.x.pass.TypesInfo, i.Cond)) != err || len(out.Results) == 0 || !w.passes(out.Results[len(out.Results)-1], err) {
 		return nil
 	}
 	return out.Results
