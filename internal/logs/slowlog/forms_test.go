@@ -71,6 +71,18 @@ func TestForms(t *testing.T) {
 		"an export with a time before each line": {log: repeated(40, func(i int) string {
 			return "2026-11-19T04:04:05.000Z " + strings.ReplaceAll(strings.TrimSuffix(mysqlEntry(i, query(i)), "\n"), "\n", "\n2026-11-19T04:04:05.000Z ") + "\n"
 		}), rows: rows{one: 40 * time.Millisecond}, n: 40, note: "removed a time before each line"},
+		"an export with a time before each event": {log: repeated(40, func(i int) string { return "2026-11-19T04:04:05.000Z " + mysqlEntry(i, query(i)) }),
+			rows: rows{one: 40 * time.Millisecond}, n: 40, note: "removed a time before each event"},
+		"an export of MariaDB, whose entries seldom have a time": {log: repeated(40, func(i int) string {
+			_, entry, _ := strings.Cut(mysqlEntry(i, query(i)), "\n")
+			return "2026-11-19T04:04:05.000Z " + entry
+		}), rows: rows{one: 40 * time.Millisecond}, n: 40, note: "removed a time before each event"},
+		"an export of a general log": {log: repeated(40, func(i int) string {
+			return fmt.Sprintf("2026-11-19T04:04:05.000Z 2026-11-19T04:04:%02d.123456Z\t   42 Query\tselect *\nfrom t\nwhere id = %d\n", i, i)
+		}), rows: rows{one: 0}, n: 40, note: "removed a time before each event"},
+		"an export of PostgreSQL": {log: repeated(40, func(i int) string {
+			return "2026-11-19T04:04:05.000Z " + fmt.Sprintf("2026-11-19 04:04:%02d UTC:10.0.0.2(4711):app@shop:[77]:LOG:  duration: 1.000 ms  statement: select *\n\tfrom t\n\twhere id = %d\n", i, i)
+		}), rows: rows{one: 40 * time.Millisecond}, n: 40},
 	} {
 		p := mustRead(t, c.log)
 		if len(p.Rows) != len(c.rows) || p.Intake.Bad != 0 {

@@ -21,7 +21,52 @@ var services = []*kind{
 		found: most(func(line []byte) bool { _, ok := stringMember(line, "textPayload"); return ok })},
 	{name: "Cloud Logging's jsonPayload", certain: true, open: func() layer { return &payloadLayer{} },
 		found: most(func(line []byte) bool { _, ok := objectMember(line, "jsonPayload"); return ok })},
+	{name: "a time before each event", certain: true, open: func() layer { return &eventLayer{} },
+		found: func(sample [][]byte) bool {
+			return one(func(line []byte) bool { return eventStart(line) > 0 })(sample) &&
+				!most(func(line []byte) bool { return timeEnd(line) > 0 })(sample)
+		}},
 }
+
+// eventLayer removes a time before the first line of each event of MySQL's logs, as
+// exports of CloudWatch write it; the further lines of an event have none. An export
+// with a time before each line is a timeLayer.
+type eventLayer struct{ at []byte }
+
+// eventStart returns the index behind the time, 0 if the line does not begin with one
+// before the header of a slow log or before a general log's own time.
+func eventStart(line []byte) int {
+	end := timeEnd(line)
+	if end == 0 {
+		return 0
+	}
+	if rest := line[end:]; bytes.HasPrefix(rest, []byte("# Time: ")) || bytes.HasPrefix(rest, []byte("# User@Host: ")) || generalStart(rest) {
+		return end
+	}
+	return 0
+}
+
+// generalStart reports whether a line begins as those of a general log of MySQL 5.7 and
+// later: a time, a tab, blanks and the number of a thread.
+func generalStart(line []byte) bool {
+	end := timeEnd(line)
+	if end == 0 || line[end-1] != '\t' {
+		return false
+	}
+	thread := bytes.TrimLeft(line[end:], " ")
+	return len(thread) > 0 && thread[0] >= '0' && thread[0] <= '9'
+}
+
+func (l *eventLayer) strip(line []byte) ([]byte, verdict) {
+	end := eventStart(line)
+	if end == 0 {
+		return nil, foreign
+	}
+	l.at = append(l.at[:0], line[:end-1]...)
+	return line[end:], whole
+}
+
+func (l *eventLayer) time() []byte { return l.at }
 
 func objectMember(line []byte, key string) (value []byte, ok bool) {
 	value, ok = member(line, key)

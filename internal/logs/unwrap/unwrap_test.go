@@ -36,6 +36,10 @@ func TestForms(t *testing.T) {
 		"PostgreSQL's parts": {"Nov 19 04:04:05 db postgres[9]: [8-1] LOG:  duration: 1 ms  statement: select *\nNov 19 04:04:05 db postgres[9]: [8-2] #011FROM t\n" +
 			"Nov 19 04:04:05 db postgres[9]: [8-3] where a\nNov 19 04:04:05 db postgres[9]: [8-4] DETAIL:  x\n",
 			"PostgreSQL's parts in syslog", "Nov 19 04:04:05 db postgres[9]: LOG:  duration: 1 ms  statement: select *\n\tFROM t\n\twhere a\nDETAIL:  x\n"},
+		"CloudWatch, events": {"2026-11-19T04:04:05.000Z # Time: 1\n# Query_time: 2\nselect 1;\n2026-11-19T04:04:06.000Z # User@Host: a\nselect 2;\n",
+			"a time before each event", "# Time: 1\n# Query_time: 2\nselect 1;\n# User@Host: a\nselect 2;\n"},
+		"CloudWatch, a general log": {"2026-11-19T04:04:05.000Z 2026-11-19T04:04:05.1Z\t   42 Query\tselect 1\nfrom t\nwhere a\n",
+			"a time before each event", "2026-11-19T04:04:05.1Z\t   42 Query\tselect 1\nfrom t\nwhere a\n"},
 		"CRI around journald": {`2026-11-19T04:04:05.9Z stdout F {"_PID":"1","MESSAGE":"a"}` + "\n", "CRI lines, journald's JSON", "a\n"},
 	} {
 		chain := Find([]byte(c.log))
@@ -135,7 +139,7 @@ func TestBrokenSource(t *testing.T) {
 // cut, and Apply gives what Reader gives.
 func FuzzReader(f *testing.F) {
 	for _, seed := range []string{"2026-11-19T04:04:05.9Z stdout P a\n", `{"log":"a\n","stream":"x"}`, `{"_PID":1,"MESSAGE":[1,2]}`, "<1>1 - - - - - - a",
-		"==> a <==\n\x1b[1ma", "\x00\x00a\n", "Nov 19 04:04:05 a b[1]: [1-2] #011a\n", `{"jsonPayload":{"message":"\ud800"}}`, "a | b\n", "MESSAGE=a\n"} {
+		"==> a <==\n\x1b[1ma", "\x00\x00a\n", "Nov 19 04:04:05 a b[1]: [1-2] #011a\n", `{"jsonPayload":{"message":"\ud800"}}`, "a | b\n", "MESSAGE=a\n", "2026-11-19T04:04:05Z # Time: 1\na\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, log []byte) {
