@@ -2,10 +2,14 @@ package bench
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/load/h2"
 	"github.com/iikanji/iikanji/internal/load/scenario"
 )
@@ -57,6 +61,83 @@ func TestH2Allocs(t *testing.T) {
 		if n := testing.AllocsPerRun(2000, once); n != 0 && !raceOn {
 			t.Errorf("%s: %v allocations per request, want 0", req.Path, n)
 		}
+	}
+}
+
+// TestH2NoStream: a request to a target that allows no stream any more ends with its time, and the
+// connection is used again when there are streams.
+func TestH2NoStream(t *testing.T) {
+	none, again := make(chan struct{}), make(chan struct{})
+	url, accepted := h2Server(t, func(p *h2peer) {
+		id, _, _ := p.next()
+		p.answer(id, "x")
+		n := p.sets + 1
+		p.settings(h2.Setting{ID: h2.MaxConcurrentStreams, Value: 0})
+		p.until(func() bool { return p.sets == n })
+		close(none)
+		<-again
+		p.settings(h2.Setting{ID: h2.MaxConcurrentStreams, Value: 1})
+		for id, _, ok := p.next(); ok; id, _, ok = p.next() {
+			p.answer(id, "x")
+		}
+	})
+	b, ctx := browseH2(t, url, scenario.ClientOptions{})
+	want(t, ctx, b, "/", "x")
+	<-none
+	var wg sync.WaitGroup
+	for range 3 {
+		wg.Go(func() {
+			wantFault(t, ctx, b, &scenario.Request{Path: "/", Timeout: 100 * time.Millisecond}, iikanji.FaultTimeout)
+		})
+	}
+	wg.Wait()
+	close(again)
+	for range 3 {
+		want(t, ctx, b, "/", "x")
+	}
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
+	}
+}
+
+// TestH2Overrun: a target that sends more of a stream than was allowed while nobody reads it loses
+// the stream, not the connection.
+func TestH2Overrun(t *testing.T) {
+	told := make(chan h2.Code, 1)
+	url, accepted := h2Server(t, func(p *h2peer) {
+		id, _, _ := p.next()
+		p.headers(id, false, ":status: 200")
+		for range h2StreamWindow/h2.MinMaxFrame + 1 {
+			p.data(id, false, strings.Repeat("x", h2.MinMaxFrame))
+		}
+		for h, payload, ok := p.frame(); ok; h, payload, ok = p.frame() {
+			if h.Type == h2.ResetStream && h.Stream == id {
+				told <- h2.Code(binary.BigEndian.Uint32(payload))
+				break
+			}
+		}
+		for id, _, ok := p.next(); ok; id, _, ok = p.next() {
+			p.answer(id, "x")
+		}
+	})
+	b, ctx := browseH2(t, url, scenario.ClientOptions{})
+	st, err := b.Open(ctx, &scenario.Request{Method: "POST", Path: "/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if code := <-told; code != h2.FlowControlError {
+		t.Errorf("the stream was reset with %v, want %v", code, h2.FlowControlError)
+	}
+	for buf := make([]byte, 1<<20); err == nil; {
+		_, err = st.Read(buf)
+	}
+	if scenario.KindOf(err) != iikanji.FaultProtocol {
+		t.Errorf("%v, want a fault of kind %v", err, iikanji.FaultProtocol)
+	}
+	want(t, ctx, b, "/", "x")
+	if n := accepted.Load(); n != 1 {
+		t.Errorf("%d connections, want 1", n)
 	}
 }
 

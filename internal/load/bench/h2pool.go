@@ -3,8 +3,10 @@ package bench
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/load/scenario"
 )
 
 // How a browser finds a stream for a request over HTTP/2, and repeats a request
@@ -78,7 +80,7 @@ func (c *client) startH2(k *call, st *h2stream, p *pipe) error {
 		}
 		err = c.sendH2(k, st, p, cc, false)
 		if err == errFull {
-			if err = cc.wait(k.ctx); err == nil {
+			if err = cc.wait(k); err == nil {
 				err = c.sendH2(k, st, p, cc, true)
 			}
 		}
@@ -213,27 +215,41 @@ func (cc *h2conn) listLimit() int64 {
 }
 
 // wait waits until a stream is promised. It returns errGone when the connection
-// takes no more, and a fault when ctx ends.
-func (cc *h2conn) wait(ctx context.Context) error {
+// takes no more, and a fault when the request's context or its time ends: a target may
+// allow no stream at all.
+func (cc *h2conn) wait(k *call) error {
 	turn := make(chan bool, 1)
 	cc.mu.Lock()
 	cc.turns = append(cc.turns, turn)
 	cc.giveTurn()
 	cc.mu.Unlock()
+	late := time.NewTimer(time.Duration(k.x.start + int64(k.limit) - cc.clock.now()))
+	defer late.Stop()
+	var why *scenario.Fault
 	select {
 	case promised := <-turn:
 		if !promised {
 			return errGone
 		}
 		return nil
-	case <-ctx.Done():
+	case <-k.ctx.Done():
+		why = cutFault("cut off while waiting for a stream", k.ctx.Err())
+	case <-late.C:
+		why = &scenario.Fault{Kind: iikanji.FaultTimeout, Step: -1, Cause: errTimeout,
+			Message: "no stream was free within " + k.limit.String()}
 	}
+	cc.leave(turn)
+	return why
+}
+
+// leave gives up the place of a request that waited for its turn.
+func (cc *h2conn) leave(turn chan bool) {
 	cc.mu.Lock()
 	defer cc.mu.Unlock()
 	for i, t := range cc.turns {
 		if t == turn {
 			cc.turns = append(cc.turns[:i], cc.turns[i+1:]...)
-			return cutFault("cut off while waiting for a stream", ctx.Err())
+			return
 		}
 	}
 	if promised := <-turn; promised { // at the same time: pass it on
@@ -241,7 +257,6 @@ func (cc *h2conn) wait(ctx context.Context) error {
 		cc.giveTurn()
 		cc.after()
 	}
-	return cutFault("cut off while waiting for a stream", ctx.Err())
 }
 
 // dropH2 forgets a connection that takes no more streams.
