@@ -10,6 +10,7 @@
 //	calls.go     Go: files, SQLite, sockets, keys, sessions
 //	local.go     Go: addresses of this host
 //	jobs.go      Go: jobs that run beside the requests
+//	ours.go      Go: packages of iikanji by which the process keeps answers
 //	scripts.go   Python, Ruby, JavaScript, PHP and shell, line by line
 //
 // A variable counts only where requests both write and read it: a counter that only a log

@@ -38,7 +38,7 @@ func Find(files []settings.File, program string) (all []Tie, known bool) {
 	if len(golang) > 0 {
 		s := read(golang, program)
 		s.divide()
-		all = s.withRoutes(slices.Concat(s.memory(), s.calls(), s.jobs(), s.packageKeys()))
+		all = s.withRoutes(slices.Concat(s.memory(), s.calls(), s.jobs(), s.packageKeys(), s.ours(golang)))
 		texts += s.literals()
 	}
 	for _, f := range others {

@@ -22,6 +22,7 @@ const (
 	Local    Kind = "local"    // an address of this host that no variable changes
 	Job      Kind = "job"      // work that runs beside the requests
 	Cron     Kind = "cron"     // a job of the host
+	Ours     Kind = "change"   // a change of iikanji by which the process keeps answers
 )
 
 // A Tie is one place that ties an app to its host.
@@ -74,6 +75,7 @@ var meanings = map[Kind]meaning{
 	Local:    {Refused, Refused, "another host has another server at this address", "read the address from a variable"},
 	Job:      {Refused, Carried, "each instance would do the work", "have exactly one instance do it: a variable that turns it off"},
 	Cron:     {Refused, Refused, "it runs on the home only, or twice", "move the job by hand, and leave it on exactly one host"},
+	Ours:     {Refused, Lost, "an instance would not see what is written through the other one", "undo that change first (iikanji history has its number), or leave the app on one host"},
 }
 
 // Spread is what the tie means for a second instance on another host.
