@@ -44,16 +44,25 @@ func (t Target) PrivateOf(host string) string {
 	return ""
 }
 
-// Stays is why a service cannot run on another host, as far as the target shows it; "" if
-// nothing does.
+// Stays is why a service does not run on another host without a person, as far as the target
+// shows it; "" if nothing does.
 func (t Target) Stays(s Service, to string) string {
 	switch {
 	case s.Role == RoleWeb:
 		return s.Name + " takes the clients' requests: they know its address, so that it stays where it is"
 	case s.Engine == "postgresql":
 		return s.Name + " is PostgreSQL, which is not moved yet"
+	case s.Engine.Caches():
+		return s.Name + " moves when a person asks for it (act move), who knows what its keys are"
 	case !s.Engine.MySQLFamily():
 		return s.Name + " is neither MariaDB nor MySQL: only these are moved"
+	}
+	return t.Refuses(s, to)
+}
+
+// Refuses is why a service that can move cannot run on another host; "" if nothing does.
+func (t Target) Refuses(s Service, to string) string {
+	switch {
 	case s.Unit == "":
 		return s.Name + " has no systemd unit, by which it could be stopped and started on each host"
 	case len(s.Instances) > 0:
@@ -118,6 +127,10 @@ const (
 // MySQLFamily reports whether the engine has the protocol, the statements and
 // the slow log of MySQL.
 func (e Engine) MySQLFamily() bool { return e == EngineMariaDB || e == EngineMySQL }
+
+// Caches reports whether the engine keeps keys in memory that its clients could do without, or
+// that it writes to files by itself.
+func (e Engine) Caches() bool { return e == EngineRedis || e == EngineMemcached }
 
 // A Service is one running part of a target. A target has any number of
 // services of one role and of one engine; the name is unique in the target.

@@ -29,6 +29,16 @@ func (s *Site) ServerOn(on, service string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	path, err := s.socketOn(h, service)
+	if err != nil {
+		return nil, err
+	}
+	return h.SQL(host.Login{Socket: path})
+}
+
+// socketOn is the socket of the server of a host, which need not be the one that the service
+// uses now.
+func (s *Site) socketOn(h host.Host, service string) (string, error) {
 	svc, _ := s.Target.Service(service)
 	for _, path := range append([]string{svc.Socket}, sockets...) {
 		if path == "" {
@@ -36,13 +46,13 @@ func (s *Site) ServerOn(on, service string) (*sql.DB, error) {
 		}
 		_, err := h.Stat(path)
 		if lostIn(err) != nil {
-			return nil, err
+			return "", err
 		}
 		if err == nil {
-			return h.SQL(host.Login{Socket: path})
+			return path, nil
 		}
 	}
-	return nil, fmt.Errorf("the socket of %s on %s was not found", service, h.Name())
+	return "", fmt.Errorf("the socket of %s on %s was not found", service, h.Name())
 }
 
 // accountOn finds the server of an op on an account. The caller closes what it gets.

@@ -34,6 +34,9 @@ type PlaceOrder struct {
 	// Directly is the address at which the source's host serves the folder to the other
 	// host; "" sends all bytes through this machine.
 	Directly string
+	// Loader is the program of the MariaDB of the place's host, if its data are made anew there
+	// from a dump of the server whose folder Source is; "" for a copy of the folder.
+	Loader string
 	// Digest is that of the folder to copy, as from tree.Manifest; "" for one that is known
 	// only when its server has ended.
 	Digest string
@@ -49,6 +52,9 @@ func (o PlaceOrder) String() string {
 	fmt.Fprintf(&b, "%s %s:%s\nbeside %s\nfound %s", word, o.Host, o.Source, o.Beside, orNothing(o.Found))
 	if o.Directly != "" {
 		b.WriteString("\ndirectly " + o.Directly)
+	}
+	if o.Loader != "" {
+		b.WriteString("\nload " + o.Loader)
 	}
 	if o.Digest != "" {
 		b.WriteString("\ndigest " + o.Digest)
@@ -126,6 +132,8 @@ func ParsePlaceOrder(body string) (PlaceOrder, error) {
 		switch {
 		case key == "directly" && value != "" && o.Directly == "" && o.Digest == "":
 			o.Directly = value
+		case key == "load" && filepath.IsAbs(value) && o.Loader == "" && o.Digest == "":
+			o.Loader = value
 		case key == "digest" && value != "" && o.Digest == "":
 			o.Digest = value
 		default:

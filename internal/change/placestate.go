@@ -130,16 +130,23 @@ func (s *Site) performPlace(ctx context.Context, op iikanji.Op) error {
 		return fmt.Errorf("%s is neither as it was found nor as it is left: %s", op.Place, strings.TrimSpace(text))
 	}
 	if !o.Put {
+		if err := s.clearLoad(ctx, h, o); err != nil {
+			return err
+		}
 		return putBack(h, on, op.Place, o)
 	}
-	if err := s.fill(ctx, on, op.Place, o); err != nil {
+	fill := s.fill
+	if o.Loader != "" {
+		fill = s.load
+	}
+	if err := fill(ctx, on, op, o); err != nil {
 		return err
 	}
 	return putCopy(h, on, op.Place, o)
 }
 
 // fill makes the copy beside the place, or goes on with it.
-func (s *Site) fill(ctx context.Context, to tree.Host, place string, o PlaceOrder) error {
+func (s *Site) fill(ctx context.Context, to tree.Host, op iikanji.Op, o PlaceOrder) error {
 	source, err := s.On(o.Host)
 	if err != nil {
 		return err
@@ -157,10 +164,10 @@ func (s *Site) fill(ctx context.Context, to tree.Host, place string, o PlaceOrde
 	}
 	m, err := copyFolder(ctx, from, to, o)
 	if err != nil {
-		return fmt.Errorf("copying %s to %s: %w", o.Source, place, err)
+		return fmt.Errorf("copying %s to %s: %w", o.Source, op.Place, err)
 	}
 	if o.Digest != "" && m.Digest() != o.Digest {
-		return fmt.Errorf("copying %s to %s: its content has changed since the plan", o.Source, place)
+		return fmt.Errorf("copying %s to %s: its content has changed since the plan", o.Source, op.Place)
 	}
 	return nil
 }

@@ -43,11 +43,18 @@ const (
 	stepSwitch  = "switch"
 )
 
+// The ways of data to another host, besides "auto".
+const (
+	methodCopy  = "copy"
+	methodDump  = "dump"
+	methodEmpty = "empty"
+)
+
 // moveArgs are the arguments of "move".
 type moveArgs struct {
-	Service string `arg:"service,required" help:"the service that moves: a database"`
+	Service string `arg:"service,required" help:"the service that moves: a database or a cache"`
 	To      string `arg:"to,required" help:"the name of the host, as in [[host]]; local for the one that iikanji runs on"`
-	Method  string `arg:"method" oneof:"auto,copy" default:"auto" help:"how the data gets there: copy is that of the stopped server's folder"`
+	Method  string `arg:"method" oneof:"auto,copy,dump,empty" default:"auto" help:"how the data gets there: copy is that of the stopped server's folder, dump that of a MariaDB's statements, for another version or other settings of the data; empty leaves the keys of a cache where they are"`
 	Back    string `arg:"back" oneof:"auto,drop" default:"auto" help:"what an undo does with rows that were written on the new host: drop leaves them there; auto allows that only where the benchmark makes the data anew"`
 	Step    string `arg:"step" oneof:",prepare,switch" help:"prepare or switch; default: what comes next"`
 }

@@ -24,15 +24,17 @@ type client struct {
 	user            string // the account that it logs in with
 	place           string // of the connection in its source
 	inFile          bool   // the unit reads files of variables, which override Environment=
+	// sets are the variables of an app that has the address of a cache, with their new values.
+	sets map[string]string
 }
 
-// findClients finds the apps that connect to the service.
-func (t *task) findClients() error {
+// findClients finds the apps that connect to the service, as read reads each.
+func (t *task) findClients(read func(iikanji.Service) (client, bool, error)) error {
 	for _, app := range t.site.Target.WithRole(iikanji.RoleApp) {
 		for _, name := range append([]string{app.Host}, app.Instances...) {
 			instance := app
 			instance.Host = name
-			c, uses, err := t.client(instance)
+			c, uses, err := read(instance)
 			if err != nil {
 				return fmt.Errorf("app %s: %w", iikanji.PlacedOn(app.Name, name), err)
 			}
@@ -48,21 +50,8 @@ func (t *task) findClients() error {
 }
 
 // client reads how an app connects, and reports whether it does so to the service.
-func (t *task) client(app iikanji.Service) (c client, uses bool, err error) {
-	c.svc = app
-	if c.on, err = t.site.On(app.Host); err != nil {
-		return c, false, err
-	}
-	has := t.site.Services[app.Name]
-	source := cmp.Or(has.Source, has.SourceThere)
-	if source == "" {
-		return c, false, fmt.Errorf("its source is not known, so that nothing tells how it connects to %s: fill in app.source", t.svc.Name)
-	}
-	env, err := t.environment(&c)
-	if err != nil {
-		return c, false, err
-	}
-	files, err := sourceFiles(c.on, source)
+func (t *task) client(app iikanji.Service) (client, bool, error) {
+	c, env, files, err := t.readClient(app)
 	if err != nil {
 		return c, false, err
 	}
@@ -71,14 +60,42 @@ func (t *task) client(app iikanji.Service) (c client, uses bool, err error) {
 	if err != nil || found == nil {
 		return c, false, err
 	}
-	if app.Unit == "" {
-		return c, false, fmt.Errorf("it has no systemd unit, by which it could be given another address of %s", t.svc.Name)
-	}
-	if err := t.site.MayChangeUnit(app.Host, app.Unit); err != nil {
-		return c, false, err
-	}
 	c.variable, c.value, c.user, c.place = found.variable, env[found.variable], found.user, found.place
-	return c, true, nil
+	return c, true, t.mayLead(c)
+}
+
+// readClient reads what tells where an app connects to: its variables and its source.
+func (t *task) readClient(app iikanji.Service) (c client, env map[string]string, files []settings.File, err error) {
+	c.svc = app
+	if c.on, err = t.site.On(app.Host); err != nil {
+		return c, nil, nil, err
+	}
+	has := t.site.Services[app.Name]
+	source := cmp.Or(has.Source, has.SourceThere)
+	if source == "" {
+		return c, nil, nil, fmt.Errorf("its source is not known, so that nothing tells how it connects to %s: fill in app.source", t.svc.Name)
+	}
+	if env, err = t.environment(&c); err != nil {
+		return c, nil, nil, err
+	}
+	files, err = sourceFiles(c.on, source)
+	return c, env, files, err
+}
+
+// mayLead refuses a client whose unit cannot give it another address.
+func (t *task) mayLead(c client) error {
+	if c.svc.Unit == "" {
+		return fmt.Errorf("it has no systemd unit, by which it could be given another address of %s", t.svc.Name)
+	}
+	return t.site.MayChangeUnit(c.svc.Host, c.svc.Unit)
+}
+
+// given are the variables that the switch sets for a client.
+func (t *task) given(c client) map[string]string {
+	if c.sets != nil {
+		return c.sets
+	}
+	return map[string]string{c.variable: t.address}
 }
 
 // atHome reports whether a client is the app on its own host, not a further instance.
@@ -95,6 +112,17 @@ func (t *task) leadsHere(c settings.Connection) bool {
 	}
 	names := []string{"127.0.0.1", "localhost", "::1", t.site.Target.PrivateOf(t.svc.Host)}
 	return c.Port.Value == port && slices.Contains(names, c.Host.Value)
+}
+
+// namesAt are those by which an app of a host knows the host of the service.
+func (t *task) namesAt(host string) (all []string) {
+	if host == t.svc.Host {
+		all = []string{"127.0.0.1", "localhost", "::1"}
+	}
+	if private := t.site.Target.PrivateOf(t.svc.Host); private != "" {
+		all = append(all, private)
+	}
+	return all
 }
 
 // environment is that of an app's process: of its unit's main process.

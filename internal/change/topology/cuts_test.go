@@ -29,9 +29,11 @@ func (c cut) String() string {
 	return fmt.Sprintf("%s %d %s %s, back at once: %v", c.side, c.op+1, c.moment, c.how, c.back)
 }
 
+// ways are those to lose a connection.
+var ways = []labtest.Cut{labtest.Reset, labtest.Killed, labtest.Silent}
+
 // cuts are those of a change: before, within and after each op, in turn by each way.
 func cuts(c *iikanji.Change) (all []cut) {
-	ways := []labtest.Cut{labtest.Reset, labtest.Killed, labtest.Silent}
 	for _, s := range []struct {
 		side history.Side
 		ops  []iikanji.Op

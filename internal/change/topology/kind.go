@@ -55,12 +55,19 @@ type task struct {
 	toName   string
 	address  string // of the new host for the clients
 	server   server
+	store    store
 	clients  []client
 }
 
 // plan plans the next step of a move.
 func (a *moveArgs) plan(t *task) (*iikanji.Change, error) {
 	if err := t.find(a); err != nil {
+		return nil, err
+	}
+	if t.svc.Engine.Caches() {
+		return t.moveStore(a)
+	}
+	if err := t.findDatabase(a); err != nil {
 		return nil, err
 	}
 	step := a.Step
@@ -79,7 +86,7 @@ func (a *moveArgs) plan(t *task) (*iikanji.Change, error) {
 	return t.move()
 }
 
-// find looks up the service, both hosts and the clients, and refuses what cannot be moved.
+// find looks up the service and both hosts, and refuses what cannot be moved.
 func (t *task) find(a *moveArgs) (err error) {
 	svc, ok := t.site.Target.Service(a.Service)
 	if !ok {
@@ -89,7 +96,11 @@ func (t *task) find(a *moveArgs) (err error) {
 	if svc.Host == t.toName {
 		return change.ErrNothing
 	}
-	if why := t.site.Target.Stays(svc, t.toName); why != "" {
+	refuses := t.site.Target.Stays
+	if svc.Engine.Caches() { // which a person may ask for
+		refuses = t.site.Target.Refuses
+	}
+	if why := refuses(svc, t.toName); why != "" {
 		return errors.New(why)
 	}
 	if t.from, err = t.site.On(svc.Host); err != nil {
@@ -101,10 +112,18 @@ func (t *task) find(a *moveArgs) (err error) {
 	if t.address = t.site.Target.PrivateOf(t.toName); t.address == "" {
 		return fmt.Errorf("the address of %s for the other hosts is not known: fill in private of its [[host]]", a.To)
 	}
-	if t.server, err = t.readServer(); err != nil {
+	return nil
+}
+
+// findDatabase reads the database and its clients.
+func (t *task) findDatabase(a *moveArgs) (err error) {
+	if a.Method == methodEmpty {
+		return fmt.Errorf("method=empty is for caches: %s is a database", t.svc.Name)
+	}
+	if t.server, err = t.readServer(a.Method); err != nil {
 		return err
 	}
-	if err := t.findClients(); err != nil {
+	if err := t.findClients(t.client); err != nil {
 		return err
 	}
 	return t.keepsData(a)

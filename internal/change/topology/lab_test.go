@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
@@ -55,6 +56,17 @@ type contest struct {
 // folders are what the policy allows on both hosts.
 var folders = []string{"/var/lib/mysql", "/etc/mysql", "/etc/systemd/system", "/home/isucon", "/etc/nginx"}
 
+// cacheFolders are those that a move of caches needs, too.
+var cacheFolders = []string{"/etc/redis", "/var/lib/redis", "/etc"}
+
+// folders are what the policy allows on both hosts of a contest.
+func (c *contest) folders() []string {
+	if slices.Contains(c.units, "redis-server") {
+		return slices.Concat(folders, cacheFolders)
+	}
+	return folders
+}
+
 // app is the program of the test's app, built once.
 var app = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "iikanji-topology-app")
@@ -88,7 +100,7 @@ func newContestWith(t *testing.T, units ...string) *contest {
 		c.dir = t.TempDir()
 		c.boot()
 	}
-	if c.hosts, c.addresses, err = labtest.Dial(c.dir, folders...); err != nil {
+	if c.hosts, c.addresses, err = labtest.Dial(c.dir, c.folders()...); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -147,15 +159,25 @@ func (c *contest) site() *change.Site {
 			{Name: "mariadb", Role: iikanji.RoleDatabase, Engine: iikanji.EngineMariaDB, Host: "web", Address: "127.0.0.1:3306", Socket: "/run/mysqld/mysqld.sock", Unit: "mariadb.service", Spare: []string{"db"}},
 			{Name: "isu-go", Role: iikanji.RoleApp, Engine: iikanji.EngineGo, Host: "web", Address: "127.0.0.1:8000", Unit: "isu-go.service", Spare: []string{"db"}},
 		}},
-		Initialize: func(ctx context.Context) error { _, err := c.ask("/initialize"); return err }}
+		Initialize: c.initialize}
 	for name, h := range c.hosts {
 		s.Hosts[name] = h
 		s.Target.Hosts = append(s.Target.Hosts, iikanji.HostRef{Name: name, Private: c.addresses[name]})
-		for _, folder := range folders {
+		for _, folder := range c.folders() {
 			s.Roots = append(s.Roots, name+":"+folder)
 		}
 	}
 	return s
+}
+
+// initialize waits for the app, which a change may have restarted just now.
+func (c *contest) initialize(ctx context.Context) (err error) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end) && ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
+		if _, err = c.ask("/initialize"); err == nil || !strings.Contains(err.Error(), "refused") {
+			break
+		}
+	}
+	return err
 }
 
 // ask requests a path of the app, on web.

@@ -3,6 +3,7 @@ package topology
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -20,10 +21,13 @@ type server struct {
 	port string
 	// confFolder is a folder on the new host whose files the server there reads last.
 	confFolder string
-	was        change.UnitState
-	links      []change.UnitLink // of its unit on the new host
-	home       change.UnitState  // of its unit where it is
-	homeLinks  []change.UnitLink
+	// loader is the program of the server on the new host, if the data get there as statements;
+	// why says what keeps their files from being copied.
+	loader, why string
+	was         change.UnitState
+	links       []change.UnitLink // of its unit on the new host
+	home        change.UnitState  // of its unit where it is
+	homeLinks   []change.UnitLink
 }
 
 // confFolders are where distributions let administrators put further settings, those that
@@ -34,7 +38,7 @@ var confFolders = []string{"/etc/mysql/mariadb.conf.d", "/etc/mysql/mysql.conf.d
 const confName = "z-iikanji-topology.cnf"
 
 // readServer reads the present server, and what the new host has installed.
-func (t *task) readServer() (s server, err error) {
+func (t *task) readServer(method string) (s server, err error) {
 	db := t.site.Services[t.svc.Name].DB()
 	if db == nil {
 		return s, fmt.Errorf("%s does not run, or iikanji cannot log in to it", t.svc.Name)
@@ -54,7 +58,7 @@ func (t *task) readServer() (s server, err error) {
 			return s, err
 		}
 	}
-	if err := t.same(s.data); err != nil {
+	if err := t.way(&s, method); err != nil {
 		return s, err
 	}
 	for _, dir := range confFolders {
@@ -68,16 +72,20 @@ func (t *task) readServer() (s server, err error) {
 	return s, nil
 }
 
-// same refuses a new host whose server is another version, or whose settings of the data
-// differ: its files could not be read there.
-func (t *task) same(data string) error {
+// way decides how the data get to the new host: as files where the server there can read
+// them, otherwise as statements.
+func (t *task) way(s *server, method string) error {
 	program, err := t.program()
+	if err != nil {
+		return err
+	}
+	there, err := t.programThere(program)
 	if err != nil {
 		return err
 	}
 	var versions, settings [2]string
 	for i, h := range []host.Host{t.from, t.to} {
-		if versions[i], err = output(t, h, program, "--version"); err != nil {
+		if versions[i], err = output(t, h, []string{program, there}[i], "--version"); err != nil {
 			return fmt.Errorf("asking for the version of %s: %w", program, err)
 		}
 		text, err := output(t, h, "/usr/bin/my_print_defaults", "--mysqld")
@@ -86,16 +94,46 @@ func (t *task) same(data string) error {
 		}
 		settings[i] = ofData(text)
 	}
-	if versions[0] != versions[1] {
-		return fmt.Errorf("%s is %q where it is, and %q on %s: a folder of data is not moved between versions", t.svc.Name, line(versions[0]), line(versions[1]), t.toName)
+	if to := settingOf(settings[1], "datadir"); to != "" && filepath.Clean(to) != s.data {
+		return fmt.Errorf("the folder of data of %s is %s, that of the settings of %s %s", t.svc.Name, s.data, t.toName, to)
 	}
-	if settings[0] != settings[1] {
-		return fmt.Errorf("the settings of the data differ: %q here, %q on %s", settings[0], settings[1], t.toName)
+	// The names of the programs differ where one is a link.
+	mine, theirs := strings.TrimPrefix(line(versions[0]), program), strings.TrimPrefix(line(versions[1]), there)
+	switch {
+	case mine != theirs:
+		s.why = fmt.Sprintf("%s is %q where it is, and %q on %s: a folder of data is not moved between versions", t.svc.Name, line(versions[0]), line(versions[1]), t.toName)
+	case settings[0] != settings[1]:
+		s.why = fmt.Sprintf("the settings of the data differ: %q here, %q on %s", settings[0], settings[1], t.toName)
 	}
-	if there := settingOf(settings[1], "datadir"); there != "" && filepath.Clean(there) != data {
-		return fmt.Errorf("the folder of data of %s is %s, that of its settings %s", t.svc.Name, data, there)
+	if s.why == "" && method != methodDump {
+		return nil
 	}
+	for _, v := range versions {
+		if s.why != "" && (method == methodCopy || !strings.Contains(v, "MariaDB")) {
+			return errors.New(s.why)
+		}
+		if !strings.Contains(v, "MariaDB") {
+			return fmt.Errorf("%s is no MariaDB: its data are moved as a folder only", t.svc.Name)
+		}
+	}
+	s.loader = there
 	return nil
+}
+
+// serverPrograms are where distributions have the server.
+var serverPrograms = []string{"/usr/sbin/mariadbd", "/usr/sbin/mysqld", "/usr/libexec/mariadbd", "/usr/libexec/mysqld"}
+
+// programThere is the file of the server on the new host, whose unit may start it by a shell: by
+// preference the one of the same path.
+func (t *task) programThere(here string) (string, error) {
+	for _, path := range append([]string{here}, serverPrograms...) {
+		if _, err := t.to.Stat(path); err == nil {
+			return t.to.RealPath(path)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("looking for the server of %s: %w", t.toName, err)
+		}
+	}
+	return "", fmt.Errorf("%s has none of the programs %s", t.toName, strings.Join(serverPrograms, ", "))
 }
 
 // program is the file of the running server.
@@ -160,8 +198,8 @@ func settingOf(settings, name string) string {
 // when it starts.
 const needed = 1.2
 
-// fits refuses a host without space for the copy, and returns the size of the data.
-func (t *task) fits() (int64, error) {
+// fits refuses a host without space for so many times the data, and returns their size.
+func (t *task) fits(times float64) (int64, error) {
 	from, err := tree.On(t.from)
 	if err != nil {
 		return 0, err
@@ -174,8 +212,8 @@ func (t *task) fits() (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("asking for the free space of %s: %w", t.toName, err)
 	}
-	if float64(free) < needed*float64(m.Bytes()) {
-		return 0, fmt.Errorf("%s has %d MiB free for the %d MiB of %s; %g times as much is needed", t.toName, free>>20, m.Bytes()>>20, t.svc.Name, needed)
+	if float64(free) < times*float64(m.Bytes()) {
+		return 0, fmt.Errorf("%s has %d MiB free for the %d MiB of %s; %g times as much is needed", t.toName, free>>20, m.Bytes()>>20, t.svc.Name, times)
 	}
 	return m.Bytes(), nil
 }

@@ -23,13 +23,21 @@ func (t *task) prepared() (bool, error) {
 	}), nil
 }
 
-// prepare gives the new host the data, the settings and the accounts. The server and its
-// clients stop for as long as the copy takes.
+// needDump is how much space a dump and what is made of it need there, as a multiple of the
+// data.
+const needDump = 2.5
+
+// prepare gives the new host the data, the settings and the accounts. While a folder is copied,
+// the server and its clients stop.
 func (t *task) prepare() (*iikanji.Change, error) {
 	if prepared, err := t.prepared(); err != nil || prepared {
 		return nil, errors.Join(err, change.ErrNothing)
 	}
-	size, err := t.fits()
+	times, how := needed, "a copy of the stopped folder "+t.server.data
+	if t.server.loader != "" {
+		times, how = needDump, "a dump"
+	}
+	size, err := t.fits(times)
 	if err != nil {
 		return nil, err
 	}
@@ -45,10 +53,25 @@ func (t *task) prepare() (*iikanji.Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	put, back := change.PlaceOps(t.toName, t.server.data, change.PlaceOrder{Host: t.svc.Host, Source: t.server.data, Found: found, Directly: t.site.Target.PrivateOf(t.svc.Host)})
+	if found == "" && t.server.loader != "" {
+		return nil, fmt.Errorf("%s has no folder %s: start its server once", t.toName, t.server.data)
+	}
+	put, back := change.PlaceOps(t.toName, t.server.data, change.PlaceOrder{Host: t.svc.Host, Source: t.server.data, Found: found,
+		Directly: t.site.Target.PrivateOf(t.svc.Host), Loader: t.server.loader})
 	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart, Prepares: true, Weakens: t.weakens(),
-		Says: fmt.Sprintf("prepare %s on %s: a copy of the stopped folder %s, %v; then plan the same again for the switch", t.svc.Name, t.toName, t.server.data, iikanji.Bytes(size))}
+		Says: fmt.Sprintf("prepare %s on %s: %s, %v; then plan the same again for the switch", t.svc.Name, t.toName, how, iikanji.Bytes(size))}
+	if t.server.why != "" {
+		c.Says += "; " + t.server.why
+	}
+	var edits iikanji.Change
+	change.FromEdits(&edits, iikanji.VerbUnknown, conf)
+	t.prepareOps(c, edits, put, back, accounts)
+	c.Ground = edits.Ground
+	return c, nil
+}
 
+// prepareOps makes Do and Undo of a preparation.
+func (t *task) prepareOps(c *iikanji.Change, edits iikanji.Change, put, back iikanji.Op, accounts [][2]iikanji.Op) {
 	unit, at, home := t.svc.Unit, t.toName, t.svc.Host
 	ends := change.UnitState{Enabled: t.server.was.Enabled}
 	runs := change.UnitState{Active: true, Enabled: t.server.was.Enabled}
@@ -57,16 +80,29 @@ func (t *task) prepare() (*iikanji.Change, error) {
 	here := func(was, want change.UnitState) iikanji.Op {
 		return change.UnitOp(home, unit, was, want, t.server.homeLinks)
 	}
-	var edits iikanji.Change
-	change.FromEdits(&edits, iikanji.VerbUnknown, conf)
 	for _, pair := range accounts {
 		c.Do = append(c.Do, pair[0])
 	}
-	c.Do = append(c.Do, there(t.server.was, ends), edits.Do[0], here(t.server.home, stopped), put, here(stopped, t.server.home), there(ends, runs))
+	c.Do = append(c.Do, there(t.server.was, ends), edits.Do[0])
+	if t.server.loader != "" { // the server tells its rows while it runs
+		c.Do = append(c.Do, put, there(ends, runs))
+		c.Undo = t.undoLoad(there(runs, ends), back, edits.Undo[0], there(ends, t.server.was), accounts)
+		return
+	}
+	c.Do = append(c.Do, here(t.server.home, stopped), put, here(stopped, t.server.home), there(ends, runs))
 	c.Do = append(c.Do, t.restartClients()...)
 	c.Undo = t.undoPrepare(there(runs, ends), here(t.server.home, t.server.home), back, edits.Undo[0], there(ends, t.server.was), accounts)
-	c.Ground = edits.Ground
-	return c, nil
+}
+
+// undoLoad orders the undo of a preparation by a dump, which has not touched the service.
+func (t *task) undoLoad(end, back, conf, was iikanji.Op, accounts [][2]iikanji.Op) []iikanji.Op {
+	end.After, back.After, conf.After, was.After = "-", "1", "-", "2 3"
+	ops := []iikanji.Op{end, back, conf, was}
+	for _, pair := range slices.Backward(accounts) {
+		pair[1].After = "-"
+		ops = append(ops, pair[1])
+	}
+	return ops
 }
 
 // undoPrepare orders the undo: the service comes back first where it is, whatever becomes of

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -38,11 +37,7 @@ func (s *spread) prepareInstances() (*iikanji.Change, error) {
 		return nil, change.ErrNothing
 	}
 	c.Says = fmt.Sprintf("prepare %s on %s: %s; then plan the same again for the switch", s.svc.Name, strings.Join(names, ", "), strings.Join(p.says, ", "))
-	for _, ops := range slices.Backward(p.undo) {
-		c.Undo = append(c.Undo, ops...)
-	}
-	byHost(c.Undo)
-	c.Ground = change.FingerprintOf([]byte(strings.Join(p.grounds, "\n")))
+	p.finish()
 	return c, nil
 }
 
@@ -68,6 +63,15 @@ func (p *preparation) edits(edits ...change.Edit) {
 	var part iikanji.Change
 	change.FromEdits(&part, iikanji.VerbUnknown, edits...)
 	p.step(part.Do, part.Undo)
+}
+
+// finish makes the undo of the change, and what it was planned from.
+func (p *preparation) finish() {
+	for _, ops := range slices.Backward(p.undo) {
+		p.change.Undo = append(p.change.Undo, ops...)
+	}
+	byHost(p.change.Undo)
+	p.change.Ground = change.FingerprintOf([]byte(strings.Join(p.grounds, "\n")))
 }
 
 func (p *preparation) say(text string) {
@@ -319,45 +323,51 @@ func (t *task) restartServer() []iikanji.Op {
 	return ops
 }
 
-// cacheVariables sets the variables of caches and queues that the app reaches on its own host.
-// One that no variable leads to is a tie of its source.
+// cacheVariables sets the variables of the caches and queues that the app reaches. One that no variable leads to is a tie of its source.
 func (s *spread) cacheVariables(i *instance, variables map[string]string) error {
 	has := s.site.Services[s.svc.Name]
 	files, err := sourceFiles(s.home, cmp.Or(has.Source, has.SourceThere))
 	if err != nil {
 		return err
 	}
+	env, err := s.environment(&client{svc: s.svc, on: s.home})
+	if err != nil {
+		return err
+	}
 	for _, server := range s.site.Target.Services {
-		if server.Role != iikanji.RoleCache && server.Role != iikanji.RoleQueue || server.Host != s.svc.Host {
+		if server.Role != iikanji.RoleCache && server.Role != iikanji.RoleQueue {
 			continue
 		}
 		_, port, err := net.SplitHostPort(server.Address)
 		if err != nil {
 			continue
 		}
-		beside := regexp.MustCompile(`["'\x60]([A-Z][A-Z0-9_]{2,})["'\x60]\]?\s*[,)|?:]{1,3}.{0,12}?["'\x60](?:redis://|tcp://)?(?:localhost|127\.0\.0\.1):` + port)
-		name := ""
-		for _, f := range files {
-			if m := beside.FindStringSubmatch(f.Text); m != nil {
-				name = m[1]
-			}
+		t := *s.task
+		t.svc = server
+		a := &cacheAddress{files: files, env: env, engine: server.Engine, names: t.namesAt(s.svc.Host), port: port}
+		if found, err := a.find(); err != nil || found == nil {
+			continue // a tie of the source, which has been told, or no client of it
 		}
-		if name == "" || variables[name] != "" {
-			continue
+		if a.to, err = s.reachedFrom(server, i); err != nil {
+			return err
 		}
-		address, err := s.reachedFrom(server, i)
+		found, err := a.find()
 		if err != nil {
 			return err
 		}
-		at := net.JoinHostPort(address, port)
+		at := net.JoinHostPort(a.to, port)
 		conn, err := i.on.Dial(s.ctx, "tcp", at)
 		if err != nil {
-			return fmt.Errorf("%s reads the address of %s from %s, and %s does not reach %s: %w", s.svc.Name, server.Name, name, i.name, at, err)
+			return fmt.Errorf("%s reads the address of %s from %s, and %s does not reach %s: %w", s.svc.Name, server.Name, strings.Join(found.variables(), ", "), i.name, at, err)
 		}
 		if err := conn.Close(); err != nil {
 			return err
 		}
-		variables[name] = at
+		for name, value := range found.sets {
+			if variables[name] == "" {
+				variables[name] = value
+			}
+		}
 	}
 	return nil
 }

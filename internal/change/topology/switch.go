@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,7 @@ func (t *task) move() (*iikanji.Change, error) {
 	}
 	c := &iikanji.Change{Kind: t.kind, Target: t.target, Risk: iikanji.RiskRestart, Weakens: t.weakens(),
 		Says: fmt.Sprintf("lead %s to %s on %s: %s", t.clientNames(), t.svc.Name, t.toName, t.variables())}
-	t.ops(c, edits, placement)
+	t.ops(c, edits, placement, carried{})
 	return c, nil
 }
 
@@ -78,7 +79,10 @@ func (t *task) variables() string {
 		if !t.atHome(c) { // as that of the app
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s=%s for %s (%s reads it), Restart=always", c.variable, t.address, c.svc.Unit, c.place))
+		given := t.given(c)
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			all = append(all, fmt.Sprintf("%s=%s for %s (%s reads it), Restart=always", name, given[name], c.svc.Unit, c.place))
+		}
 	}
 	return strings.Join(all, "; ")
 }
@@ -93,16 +97,23 @@ func (t *task) dropIns() (edits []change.Edit, err error) {
 			return nil, err
 		}
 		text := cmp.Or(string(conf.Old), clientUnit)
-		if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
-			env := change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, envName), Folder: true}
-			if env.Old, err = t.site.ReadOld(env.Host, env.Path); err != nil {
-				return nil, err
+		env := change.Edit{Host: c.svc.Host, Path: filepath.Join(folder, envName), Folder: true}
+		if env.Old, err = t.site.ReadOld(env.Host, env.Path); err != nil {
+			return nil, err
+		}
+		lines := string(env.Old)
+		given := t.given(c)
+		for _, name := range slices.Sorted(maps.Keys(given)) {
+			if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
+				lines = withLine(lines, name+"=", given[name])
+			} else {
+				text = withLine(text, "Environment="+name+"=", given[name])
 			}
-			env.New = []byte(withLine(string(env.Old), c.variable+"=", t.address))
+		}
+		if c.inFile {
+			env.New = []byte(lines)
 			edits = append(edits, env)
 			text = withLine(text, "EnvironmentFile=", env.Path)
-		} else {
-			text = withLine(text, "Environment="+c.variable+"=", t.address)
 		}
 		conf.New = []byte(text)
 		edits = append(edits, conf)
@@ -168,9 +179,13 @@ func (t *task) placed(elsewhere func(is change.Placed) change.Placed) ([]change.
 	return []change.Edit{{Path: path, Old: old, New: append(text, '\n')}}, nil
 }
 
+// Carried are the ops on the new host that put data there between the end of the former server
+// and the restart of the clients, and those that take them away; none where that was prepared.
+type carried struct{ do, undo []iikanji.Op }
+
 // ops makes Do and Undo. The undo starts the former server first, and leaves what is on the
 // new host for last.
-func (t *task) ops(c *iikanji.Change, edits, placement []change.Edit) {
+func (t *task) ops(c *iikanji.Change, edits, placement []change.Edit, data carried) {
 	var files, last iikanji.Change
 	change.FromEdits(&files, iikanji.VerbUnknown, edits...)
 	change.FromEdits(&last, iikanji.VerbUnknown, placement...)
@@ -186,7 +201,7 @@ func (t *task) ops(c *iikanji.Change, edits, placement []change.Edit) {
 	c.Do = slices.Concat(files.Do, reloads, []iikanji.Op{
 		change.UnitOp(t.toName, unit, t.server.was, on, t.server.links),
 		change.UnitOp(t.svc.Host, unit, t.server.home, t.ended(off), t.server.homeLinks),
-	}, t.restartClients(), last.Do)
+	}, data.do, t.restartClients(), last.Do)
 
 	start := change.UnitOp(t.svc.Host, unit, t.ended(off), t.server.home, t.server.homeLinks)
 	start.After = "-"
@@ -207,7 +222,11 @@ func (t *task) ops(c *iikanji.Change, edits, placement []change.Edit) {
 	for _, op := range last.Undo {
 		add(op, "-")
 	}
-	add(change.UnitOp(t.toName, unit, on, t.server.was, t.server.links), "-")
+	wait := "-"
+	for _, op := range append(data.undo, change.UnitOp(t.toName, unit, on, t.server.was, t.server.links)) {
+		add(op, wait)
+		wait = fmt.Sprint(len(c.Undo))
+	}
 	c.Ground = change.FingerprintOf([]byte(files.Ground + last.Ground))
 }
 
@@ -241,6 +260,9 @@ func (Kind) InForce(ctx context.Context, s *change.Site, c *iikanji.Change, all 
 	a, ok := args.(*moveArgs)
 	if !ok || all || s.Initialize == nil || !isSwitch(c, a) {
 		return nil
+	}
+	if svc, _ := s.Target.Service(a.Service); svc.Engine.Caches() {
+		return storeInForce(ctx, s, a)
 	}
 	db, err := s.ServerOn(a.to(), a.Service)
 	if err != nil {

@@ -15,8 +15,24 @@ const (
 	dataFolder  = "/var/lib/mysql"
 )
 
-// mayMove adds the folders that a move of a database to a host with a spare of it edits, where
-// the policy lets a site need more than one host.
+// redisFolders are where the packages of distributions have the settings and the data of a Redis.
+var redisFolders = []string{"/etc/redis", "/var/lib/redis"}
+
+// moves are the folders that a move of a service edits; none for one that does not move.
+func moves(svc *target.Service) []string {
+	switch {
+	case svc.Unit == "" || len(svc.Spare) == 0:
+		return nil
+	case svc.Engine.MySQLFamily() && svc.DropIn != "":
+		return []string{unitsFolder, filepath.Dir(svc.DropIn), dataFolder}
+	case svc.Engine == iikanji.EngineRedis:
+		return append([]string{unitsFolder}, redisFolders...)
+	}
+	return nil
+}
+
+// mayMove adds the folders that a move of a database or a Redis to a host with a spare of it
+// edits, where the policy lets a site need more than one host.
 func (s *sites) mayMove() {
 	f := s.out.File
 	if !f.Target().Policy.MoreHosts {
@@ -25,12 +41,10 @@ func (s *sites) mayMove() {
 	movable := false
 	for i := range f.Services {
 		svc := &f.Services[i]
-		if !svc.Engine.MySQLFamily() || svc.Unit == "" || svc.DropIn == "" || len(svc.Spare) == 0 {
-			continue
-		}
-		movable = true
+		folders := moves(svc)
+		movable = movable || len(folders) > 0
 		for _, name := range append([]string{svc.Host}, svc.Spare...) {
-			for _, folder := range []string{unitsFolder, filepath.Dir(svc.DropIn), dataFolder} {
+			for _, folder := range folders {
 				s.grant(name, folder)
 			}
 		}

@@ -2,11 +2,14 @@
 package main
 
 import (
+	"bufio"
 	"database/sql"
 	"fmt"
 	"log"
+	"net"
 	"net/http"
 	"os"
+	"strings"
 
 	"github.com/go-sql-driver/mysql"
 )
@@ -16,6 +19,24 @@ func getEnv(name, instead string) string {
 		return v
 	}
 	return instead
+}
+
+// tell sends lines to a cache and returns where it is, with the last of its answers.
+func tell(addr string, lines ...string) string {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	answers := bufio.NewReader(conn)
+	last := ""
+	for _, line := range lines {
+		fmt.Fprintf(conn, "%s\r\n", line)
+		if last, err = answers.ReadString('\n'); err != nil {
+			return err.Error()
+		}
+	}
+	return strings.TrimSpace(last) + " at " + addr
 }
 
 func main() {
@@ -48,6 +69,12 @@ func main() {
 			return
 		}
 		fmt.Fprintf(w, "%d items from %s", n, host)
+	})
+	http.HandleFunc("/visit", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, tell(getEnv("REDIS_ADDR", "127.0.0.1:6379"), "INCR visits"))
+	})
+	http.HandleFunc("/kept", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, tell(net.JoinHostPort(getEnv("MEMCACHED_HOST", "127.0.0.1"), "11211"), "set kept 0 0 1\r\n1", "incr kept 1"))
 	})
 	http.HandleFunc("/who", func(w http.ResponseWriter, _ *http.Request) {
 		name, err := os.Hostname()
