@@ -19,6 +19,7 @@ import (
 	"github.com/iikanji/iikanji/internal/logs/tally"
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/lead"
+	"github.com/iikanji/iikanji/internal/portal/store"
 	"github.com/iikanji/iikanji/internal/portal/worker"
 	"github.com/iikanji/iikanji/internal/show/report"
 )
@@ -29,6 +30,7 @@ type portalRehearseCmd struct {
 	Viewers int           `help:"How many spectators watch the board live." default:"2000" placeholder:"N"`
 	For     time.Duration `help:"How long." default:"10m" placeholder:"TIME"`
 	Length  time.Duration `name:"run" help:"Length of a run." default:"2s" placeholder:"TIME"`
+	Backup  string        `help:"Restore this backup first and play beside its contests, on a copy that reaches none of its people and machines." type:"path" placeholder:"FILE"`
 	JSON    bool          `help:"Print one JSON document."`
 }
 
@@ -43,6 +45,7 @@ same process, so that the portal itself needs less.
 Examples:
   iikanji portal rehearse
   iikanji portal rehearse --teams 100 --workers 14 --viewers 5000 --for 30m
+  iikanji portal rehearse --backup cup.backup --teams 5 --workers 1 --viewers 50 --for 30s
 
 Exit status: 0 every request was answered, 1 failed to run, 2 usage, 3 an answer of 500
 or more, or none.`
@@ -67,6 +70,7 @@ type rehearsal struct {
 	Watching int           `json:"watching"`
 	Cores    float64       `json:"cores"` // on average
 	PeakMiB  int           `json:"peak_mib"`
+	Restored *restored     `json:"restored,omitempty"` // with --backup
 }
 
 // Run runs the command.
@@ -96,6 +100,11 @@ func (c *portalRehearseCmd) Run(ctx context.Context, e *env) error {
 
 // print writes what was counted.
 func (r *rehearsal) print(e *env) error {
+	if r.Restored != nil {
+		if err := r.Restored.print(e); err != nil {
+			return err
+		}
+	}
 	out := &output{w: e.Stdout}
 	out.line("%s, %s and %s for %s: %s with a result", report.Number(r.Teams, "team"), report.Number(r.Workers, "worker"), report.Number(r.Viewers, "spectator"), report.Duration(r.Took.Round(time.Second)), report.Number(r.Runs, "run"))
 	if r.Bad == 0 {
@@ -131,6 +140,12 @@ func (c *portalRehearseCmd) play(ctx context.Context, e *env, dir string) (r *re
 	up := &portalUpCmd{Listen: "127.0.0.1:0", portalDir: portalDir{Dir: filepath.Join(dir, "portal"), DB: filepath.Join(dir, "portal.db")}}
 	if err := up.open(); err != nil {
 		return nil, err
+	}
+	var back *restored
+	if c.Backup != "" {
+		if back, err = c.copyOf(ctx, e, up); err != nil {
+			return nil, err
+		}
 	}
 	l, err := up.listen()
 	if err != nil {
@@ -171,9 +186,13 @@ func (c *portalRehearseCmd) play(ctx context.Context, e *env, dir string) (r *re
 	for range c.Viewers {
 		people.Go(func() { v.watch(playing) })
 	}
+	if back != nil {
+		v.look(playing, p.tokens.admin)
+	}
 	<-playing.Done()
 	r = v.count()
 	people.Wait()
+	r.Restored = back
 	r.Teams, r.Workers, r.Viewers, r.Took = c.Teams, c.Workers, c.Viewers, time.Since(began)
 	r.Cores = (cpuTime() - used).Seconds() / r.Took.Seconds()
 	r.PeakMiB = peakMiB()
@@ -184,6 +203,44 @@ func (c *portalRehearseCmd) play(ctx context.Context, e *env, dir string) (r *re
 		}
 	}
 	return r, err
+}
+
+// copyOf restores a backup for the rehearsal. Its people are told nothing, its runs that were open
+// end, and its machines are forgotten: no worker of the rehearsal may load a team's site.
+func (c *portalRehearseCmd) copyOf(ctx context.Context, e *env, up *portalUpCmd) (back *restored, err error) {
+	f, err := os.Open(c.Backup)
+	if err != nil {
+		return nil, fmt.Errorf("reading the backup: %w", err)
+	}
+	defer f.Close()
+	if back, err = up.restore(ctx, e, f); err != nil {
+		return nil, err
+	}
+	core, end, err := up.core(ctx, e)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	return back, core.Write(ctx, "rehearse", func(tx *store.Tx) error {
+		for _, q := range []string{"DELETE FROM deliveries", "DELETE FROM subscriptions", "DELETE FROM contacts", "DELETE FROM hosts", "DELETE FROM host_state", "DELETE FROM open_jobs",
+			"UPDATE jobs SET state = 'cancelled' WHERE state IN ('queued', 'offered', 'running')"} {
+			if _, err := tx.Exec(q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// look opens the pages of all rounds, with the token of staff.
+func (v *virtual) look(ctx context.Context, token string) {
+	var rounds []api.Round
+	v.call(ctx, token, http.MethodGet, "/api/v1/rounds", nil, &rounds)
+	for _, r := range rounds {
+		for _, path := range []string{"/r/%s", "/tv/%s", "/staff/%s", "/api/v1/rounds/%s/board"} {
+			v.call(ctx, token, http.MethodGet, fmt.Sprintf(path, r.ID), nil, nil)
+		}
+	}
 }
 
 // enrol makes the contest and its teams, and returns their tokens.

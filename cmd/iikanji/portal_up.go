@@ -18,7 +18,6 @@ import (
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/carry"
-	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/portal/fleet"
 	"github.com/iikanji/iikanji/internal/portal/lead"
 	"github.com/iikanji/iikanji/internal/portal/node"
@@ -39,6 +38,7 @@ type portalUpCmd struct {
 	OIDC     string        `name:"oidc" help:"TOML file of sign-in services (OpenID Connect)." type:"path" placeholder:"FILE"`
 	Mail     string        `help:"Server for mail, as in smtp://USER@HOST:587?from=portal@example.com; IIKANJI_PORTAL_MAIL has its password." placeholder:"URL"`
 	JSON     bool          `help:"Print the addresses as one JSON document when the portal is up."`
+	portalPeers
 	portalDir
 }
 
@@ -107,6 +107,9 @@ func (c *portalUpCmd) check() error {
 	if (c.Cert == "") != (c.Key == "") {
 		return usageError("--tls-cert and --tls-key belong together")
 	}
+	if err := c.portalPeers.check(cmp.Or(c.DB, os.Getenv("IIKANJI_PORTAL_DB"))); err != nil {
+		return err
+	}
 	if c.Practice == "" {
 		return nil
 	}
@@ -168,7 +171,7 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base 
 	if p.store, err = store.Open(ctx, c.database(), store.Options{}); err != nil {
 		return nil, err
 	}
-	if p.carry, err = carry.Embedded(ctx, filepath.Join(c.Dir, "nats"), 1); err != nil {
+	if p.carry, err = c.carrier(ctx, c.Dir); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	ctx, p.stop = context.WithCancel(ctx)
@@ -177,7 +180,10 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base 
 	if err != nil {
 		return fail(err)
 	}
-	p.core = lead.New(lead.Options{Store: p.store, Carry: p.carry, Secret: []byte(secret), Now: e.Now})
+	p.core = lead.New(lead.Options{Store: p.store, Carry: p.carry, Secret: []byte(secret), Now: e.Now, Check: checkShards})
+	if err := p.core.SameSecret(ctx); err != nil {
+		return fail(hinted(err, "copy the files secret and push.key of the folder of the database's first portal into "+c.Dir))
+	}
 	if p.tokens, err = c.tokens(ctx, p.core); err != nil {
 		return fail(err)
 	}
@@ -198,7 +204,7 @@ func (c *portalUpCmd) start(ctx context.Context, e *env, log *slog.Logger, base 
 	if err != nil {
 		return fail(err)
 	}
-	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, People: people.New(p.core), Logins: logins, Notices: notices,
+	p.server, err = api.NewServer(api.Options{Portal: n, Auth: p.core, Workers: n, People: people.New(p.core), Logins: logins, Notices: notices, Monitor: folderMonitor{p.core, c.Dir},
 		Pages: pages, Error: errorPage, Hosts: c.Names, TLS: c.Cert != "", Log: log, Now: e.Now})
 	if err != nil {
 		return fail(err)
@@ -236,24 +242,11 @@ func (p *portalProcess) serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
-// hasContest reports whether a contest is kept.
-func (p *portalProcess) hasContest(ctx context.Context, id string) bool {
-	return p.core.Read(ctx, func(tx *store.Tx) error {
-		_, err := p.core.ContestIn(tx, id)
-		return err
-	}) == nil
-}
-
 // keepContest keeps a contest file, once.
 func (p *portalProcess) keepContest(ctx context.Context, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return fmt.Errorf("reading the contest: %w", err)
-	}
-	if read, err := contest.Parse(path, text); err == nil && !p.hasContest(ctx, read.ID) {
-		if err := checkShards(read); err != nil {
-			return err
-		}
 	}
 	_, err = p.core.AddContest(ctx, text, path)
 	if refused := (*api.RefusedError)(nil); errors.As(err, &refused) && refused.Code == "exists" {

@@ -27,7 +27,12 @@ type portalCmd struct {
 	Account portalAccountCmd `cmd:"" help:"Make accounts of staff, or forget a person."`
 	Export  portalExportCmd  `cmd:"" help:"Write a contest as plain files."`
 	Import  portalImportCmd  `cmd:"" help:"Rebuild a contest of an export."`
+	Noise   portalNoiseCmd   `cmd:"" help:"Measure how far runs of an unchanged site differ."`
+	Doctor  portalDoctorCmd  `cmd:"" help:"Ask a portal whether a round can begin."`
+	Backup  portalBackupCmd  `cmd:"" help:"Write all of a portal into one file, while it runs."`
+	Restore portalRestoreCmd `cmd:"" help:"Make a portal of a backup, and check it."`
 	Job     portalJobCmd     `cmd:"" help:"Enqueue, list or cancel runs."`
+	Pool    portalPoolCmd    `cmd:"" help:"List the workers, hold one or let it work again."`
 	Join    portalJoinCmd    `cmd:"" help:"Prove that this machine is a team's, and tell how it is."`
 	Check   portalCheckCmd   `cmd:"" help:"Show what join would tell of this machine, with remedies."`
 	Host    portalHostCmd    `cmd:"" help:"Register a team's machines, or list them."`
@@ -95,7 +100,7 @@ func (d *portalDir) core(ctx context.Context, e *env) (*lead.Core, func() error,
 	if err != nil {
 		return nil, nil, err
 	}
-	return lead.New(lead.Options{Store: s, Now: e.Now}), s.Close, nil
+	return lead.New(lead.Options{Store: s, Now: e.Now, Check: checkShards}), s.Close, nil
 }
 
 // kept reads a secret of the folder, made at the first time.

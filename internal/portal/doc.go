@@ -7,12 +7,12 @@
 //	  api/apitest                    that interface in memory, for tests of pages
 //	store                            SQL on SQLite, MariaDB or PostgreSQL: the truth
 //	carry                            streams and keys that may be lost: memory, or NATS inside
-//	                                 the process
+//	                                 the process, alone or one of three
 //	lead                             the acts on the truth: enqueue, claim, beat, finish, clock;
 //	                                 and the one leader: relay, dispatch, scan, timers
 //	people                           who takes part: sign-up, invitations, the waiting list, draws
 //	login                            passwords, authenticators, sign-in at other services
-//	notify                           push, mail and webhooks, derived from the events
+//	notify                           push, mail, webhooks and chats, derived from the events
 //	export                           a contest as plain files, and back
 //	fleet                            one profile of the logs of many hosts
 //	worker                           a process that runs jobs, with its guard

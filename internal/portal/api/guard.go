@@ -188,6 +188,13 @@ type counter struct {
 	each map[string]int // by account
 }
 
+// now is how many streams are open.
+func (n *counter) now() int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.all
+}
+
 // enter counts a stream of an account, "" for none, until leave is called. ok is false if there
 // are too many.
 func (n *counter) enter(account string) (leave func(), ok bool) {

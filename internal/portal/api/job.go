@@ -111,6 +111,8 @@ type Message struct {
 	Team  string    `json:"team,omitempty"` // who asked, or whom an announcement is for
 	To    string    `json:"to,omitempty"`   // of an answer: its question
 	Text  string    `json:"text"`
+	// Claim is who of staff is answering a question, for staff.
+	Claim string `json:"claim,omitempty"`
 	// Public answers are seen by all, without the team's name.
 	Public bool `json:"public,omitempty"`
 }
@@ -137,6 +139,7 @@ type Worker struct {
 	Busy        int       `json:"busy"`
 	Version     string    `json:"version,omitempty"`
 	Seen        time.Time `json:"seen"`
+	Gone        bool      `json:"gone,omitempty"`  // it has not been heard of for a minute
 	Unfit       string    `json:"unfit,omitempty"` // why it takes nothing
 	Quarantined bool      `json:"quarantined,omitempty"`
 	Draining    bool      `json:"draining,omitempty"`
@@ -149,7 +152,11 @@ func (m Message) For(who Who, now time.Time) (shown Message, ok bool) {
 	if m.At.After(now) {
 		return m, false
 	}
-	if who.Role.Staff() || m.Team != "" && m.Team == who.Team {
+	if who.Role.Staff() {
+		return m, true
+	}
+	m.Claim = ""
+	if m.Team != "" && m.Team == who.Team {
 		return m, true
 	}
 	if m.Kind == "announcement" && m.Team == "" {

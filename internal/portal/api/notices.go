@@ -9,7 +9,7 @@ import (
 // webhook's signatures, shown when it is made.
 type Subscription struct {
 	ID      string   `json:"id"`
-	Channel string   `json:"channel"` // push, mail or webhook
+	Channel string   `json:"channel"` // push, mail, webhook, discord or slack
 	Address string   `json:"address"`
 	Kinds   []string `json:"kinds"`
 	Secret  string   `json:"secret,omitempty"`

@@ -117,12 +117,18 @@ type Portal interface {
 	// Messages are announcements, and the questions that the caller may read.
 	Messages(ctx context.Context, who Who, round string) ([]Message, error)
 	Say(ctx context.Context, who Who, s Say) (*Message, error)
+	// ClaimQuestion lets the caller alone answer a question, for some minutes.
+	ClaimQuestion(ctx context.Context, who Who, round, question string) error
 	// Act is an act on a round's clock.
 	Act(ctx context.Context, who Who, round string, act contest.Act) (*Round, error)
 	// Move changes a round's state, by staff.
 	Move(ctx context.Context, who Who, round string, to contest.State) (*Round, error)
 	// Begin begins the hours of the caller's team, in a window round.
 	Begin(ctx context.Context, who Who, round string) (*Round, error)
+	// SetNoise keeps how far single runs of an unchanged site differ.
+	SetNoise(ctx context.Context, who Who, round string, n Noise) (*Round, error)
 	Workers(ctx context.Context, who Who) ([]Worker, error)
+	// Hold gives a worker no more jobs, or lets it work again; what it runs goes on.
+	Hold(ctx context.Context, who Who, worker string, hold bool, reason string) error
 	Beside
 }

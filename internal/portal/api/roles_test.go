@@ -54,6 +54,14 @@ func (machines) Finish(context.Context, api.Finish) (api.FinishAnswer, error) {
 	return api.FinishAnswer{}, nil
 }
 
+// monitor is how a portal is that is well.
+type monitor struct{}
+
+func (monitor) Ready(context.Context) error { return nil }
+func (monitor) Gauges(context.Context) ([]api.Gauge, error) {
+	return []api.Gauge{{Name: "b", Help: "B.", Labels: []string{"round", "a\"\\\n"}, Value: 0.5}, {Name: "a", Help: "A.", Value: 12}, {Name: "b", Help: "B.", Value: 3}}, nil
+}
+
 // everyone is one caller of each role.
 var everyone = map[string]api.Who{
 	"member": {Account: "u2", Role: api.Member, Team: "t05"}, "leader": apitest.Member, "viewer": {Account: "v", Role: api.Viewer}, "support": {Account: "p", Role: api.Support},
@@ -83,7 +91,7 @@ func servers(t *testing.T, h *peopletest.Hall) func() *api.Server {
 	pages = slices.Concat(pages, judge, api.HostRoutes(p), api.JudgeRoutes(p))
 	return func() *api.Server {
 		s, err := api.NewServer(api.Options{Portal: apitest.New(apitest.Frozen), Auth: door{everyone}, Workers: machines{}, People: h.People, Logins: h.Logins, Notices: h.Notices,
-			Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) }})
+			Monitor: monitor{}, Pages: pages, Error: errorPage, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return time.Unix(0, 0) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +101,7 @@ func servers(t *testing.T, h *peopletest.Hall) func() *api.Server {
 
 // request makes a request of a route as a caller: "" is a spectator, "machine" a worker's token.
 func request(ctx context.Context, r api.Route, caller string) *http.Request {
-	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{host}", "h1", "{ghost}", "g1", "{hint}", "explain", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
+	path := strings.NewReplacer("{round}", apitest.Round, "{contest}", "cup", "{provider}", "none", "{team}", "t03", "{host}", "h1", "{worker}", "w1", "{message}", "m1", "{ghost}", "g1", "{hint}", "explain", "{job}", "t03-01", "{file}", "portal.css", "{$}", "").Replace(r.Path)
 	req := httptest.NewRequestWithContext(ctx, r.Method, "http://127.0.0.1"+path, strings.NewReader("{}"))
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	switch caller {

@@ -24,6 +24,7 @@ type Round struct {
 	Rules    Rules         `json:"rules"`
 	Prizes   []Prize       `json:"prizes,omitempty"`
 	Teams    int           `json:"teams"`
+	Noise    float64       `json:"noise,omitempty"` // of single runs, as in Noise
 	Division []string      `json:"divisions,omitempty"`
 }
 

@@ -25,6 +25,9 @@ func (s *Server) apiRoutes() []Route {
 		{"GET", v1 + "/rounds/{round}/queue", Anyone, 0, func(c *Call) error { return answerOf(c, c.Portal.Queue) }},
 		{"GET", v1 + "/rounds/{round}/messages", Anyone, 0, func(c *Call) error { return answerOf(c, c.Portal.Messages) }},
 		{"POST", v1 + "/rounds/{round}/messages", Login, 20, postMessage},
+		{"POST", v1 + "/rounds/{round}/messages/{message}/claim", Answers, 60, func(c *Call) error {
+			return answer(c)(done, c.Portal.ClaimQuestion(c.R.Context(), c.Who, c.R.PathValue("round"), c.R.PathValue("message")))
+		}},
 		{"GET", v1 + "/rounds/{round}/teams/{team}", Anyone, 0, func(c *Call) error {
 			return answer(c)(c.Portal.Team(c.R.Context(), c.Who, c.R.PathValue("round"), c.R.PathValue("team")))
 		}},
@@ -34,7 +37,15 @@ func (s *Server) apiRoutes() []Route {
 		{"POST", v1 + "/jobs/{job}/cancel", Login, 20, postCancel},
 		{"POST", v1 + "/rounds/{round}/clock", Chief, 60, postClock},
 		{"POST", v1 + "/rounds/{round}/state", Chief, 60, postState},
+		{"POST", v1 + "/rounds/{round}/noise", Judges, 60, func(c *Call) error {
+			var n Noise
+			if err := c.Read(&n); err != nil {
+				return err
+			}
+			return answer(c)(c.Portal.SetNoise(c.R.Context(), c.Who, c.R.PathValue("round"), n))
+		}},
 		{"POST", v1 + "/rounds/{round}/begin", Playing, 10, func(c *Call) error { return answerOf(c, c.Portal.Begin) }},
+		{"POST", v1 + "/workers/{worker}", Judges, 60, postWorker},
 		{"GET", v1 + "/workers", Staffed, 0, func(c *Call) error { return answer(c)(c.Portal.Workers(c.R.Context(), c.Who)) }},
 	}
 }
@@ -98,6 +109,17 @@ func postMessage(c *Call) error {
 	}
 	say.Round, say.Key = c.R.PathValue("round"), c.R.Header.Get("Idempotency-Key")
 	return answer(c)(c.Portal.Say(c.R.Context(), c.Who, say))
+}
+
+func postWorker(c *Call) error {
+	var body struct {
+		Hold   bool   `json:"hold"`
+		Reason string `json:"reason"`
+	}
+	if err := c.Read(&body); err != nil {
+		return err
+	}
+	return answer(c)(done, c.Portal.Hold(c.R.Context(), c.Who, c.R.PathValue("worker"), body.Hold, body.Reason))
 }
 
 func postClock(c *Call) error {

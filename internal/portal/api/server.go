@@ -102,6 +102,7 @@ type Options struct {
 	People  People  // nil: teams are made by staff alone
 	Logins  Logins  // nil: links are the only way in
 	Notices Notices // nil: the pages alone tell what happens
+	Monitor Monitor // nil: nothing watches the portal
 	Pages   []Route // pages, beside the routes of this package
 	// Error writes the page of an error; nil for plain text.
 	Error func(c *Call, status int, text string)
@@ -125,7 +126,7 @@ func NewServer(o Options) (*Server, error) {
 	if s.o.Now == nil {
 		s.o.Now = time.Now
 	}
-	s.routes = slices.Concat(s.apiRoutes(), s.besideRoutes(), s.peopleRoutes(), s.noticeRoutes(), s.workerRoutes(), o.Pages)
+	s.routes = slices.Concat(s.apiRoutes(), s.besideRoutes(), s.peopleRoutes(), s.noticeRoutes(), s.workerRoutes(), s.monitorRoutes(), o.Pages)
 	for _, r := range s.routes {
 		if r.Need == "" || r.Method == "" || r.Handle == nil {
 			return nil, fmt.Errorf("the route %s %s declares no need", r.Method, r.Path)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -17,7 +18,10 @@ func (j *jetStream) bucket(ctx context.Context, b Bucket) (jetstream.KeyValue, e
 	if kv != nil {
 		return kv, nil
 	}
-	kv, err := j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: string(b), TTL: ttl(b, j.fast), Storage: jetstream.MemoryStorage})
+	kv, err := j.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: string(b), TTL: ttl(b, j.fast), Storage: jetstream.MemoryStorage, Replicas: j.copies})
+	if err == nil && j.copies > 1 {
+		kv, err = j.consistent(ctx, b)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("making the bucket %s: %w", b, err)
 	}
@@ -25,6 +29,25 @@ func (j *jetStream) bucket(ctx context.Context, b Bucket) (jetstream.KeyValue, e
 	defer j.mu.Unlock()
 	j.buckets[b] = kv
 	return kv, nil
+}
+
+// bucketStream is the stream of a bucket.
+func bucketStream(b Bucket) string { return "KV_" + string(b) }
+
+// consistent lets the leader of a bucket's copies answer reads: another copy may not have the latest
+// write yet.
+func (j *jetStream) consistent(ctx context.Context, b Bucket) (jetstream.KeyValue, error) {
+	s, err := j.js.Stream(ctx, bucketStream(b))
+	if err != nil {
+		return nil, err
+	}
+	if c := s.CachedInfo().Config; c.AllowDirect {
+		c.AllowDirect = false
+		if _, err := j.js.UpdateStream(ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	return j.js.KeyValue(ctx, string(b))
 }
 
 // gone reports whether an error is that of a deleted bucket.
@@ -104,19 +127,22 @@ func (j *jetStream) Delete(ctx context.Context, b Bucket, key string) error {
 	})
 }
 
-// List implements Carrier.
+// List implements Carrier. The names of the keys are asked of the stream: a consumer would be made
+// for each list, and may read a copy without the latest writes.
 func (j *jetStream) List(ctx context.Context, b Bucket) (out map[string][]byte, err error) {
 	err = j.in(ctx, b, func(kv jetstream.KeyValue) error {
 		out = map[string][]byte{}
-		keys, err := kv.Keys(ctx)
-		if errors.Is(err, jetstream.ErrNoKeysFound) {
-			return nil
-		}
+		s, err := j.js.Stream(ctx, bucketStream(b))
 		if err != nil {
 			return fmt.Errorf("listing the bucket %s: %w", b, err)
 		}
-		for _, key := range keys {
-			if e, err := kv.Get(ctx, key); err == nil {
+		info, err := s.Info(ctx, jetstream.WithSubjectFilter(">"))
+		if err != nil {
+			return fmt.Errorf("listing the bucket %s: %w", b, err)
+		}
+		for subject := range info.State.Subjects {
+			key := strings.TrimPrefix(subject, "$KV."+string(b)+".")
+			if e, err := kv.Get(ctx, key); err == nil { // of a deleted key a mark is left
 				out[key] = e.Value()
 			}
 		}

@@ -54,7 +54,7 @@ func suite(t *testing.T, c Carrier) {
 		}
 	}
 	for range 2 { // once more after everything was deleted
-		queue(ctx, t, c)
+		queue(ctx, t, c, "")
 		keys(ctx, t, c)
 		check(c.Publish(ctx, Events, Message{Subject: "iik.ev.r.result", ID: "r/1", Data: []byte("x")}))
 		check(c.Publish(ctx, Events, Message{Subject: "iik.ev.other.result", ID: "other/1", Data: []byte("y")}))
@@ -65,8 +65,8 @@ func suite(t *testing.T, c Carrier) {
 	}
 }
 
-// queue checks the work queue.
-func queue(ctx context.Context, t *testing.T, c Carrier) {
+// queue checks the work queue. Ids of messages end with run: a repeated id is no new message.
+func queue(ctx context.Context, t *testing.T, c Carrier, run string) {
 	t.Helper()
 	take := func(subject string, wait time.Duration) *Taken {
 		t.Helper()
@@ -76,7 +76,7 @@ func queue(ctx context.Context, t *testing.T, c Carrier) {
 		}
 		return m
 	}
-	for _, m := range []Message{{one, "a/1/1", []byte("a")}, {one, "a/1/1", []byte("a")}, {other, "b/1/1", []byte("b")}, {one, "c/1/1", []byte("c")}} {
+	for _, m := range []Message{{one, "a/1/1" + run, []byte("a")}, {one, "a/1/1" + run, []byte("a")}, {other, "b/1/1" + run, []byte("b")}, {one, "c/1/1" + run, []byte("c")}} {
 		if err := c.Publish(ctx, Tasks, m); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func queue(ctx context.Context, t *testing.T, c Carrier) {
 		got <- m
 	}()
 	time.Sleep(20 * time.Millisecond)
-	if err := c.Publish(ctx, Tasks, Message{"iik.task.main.late", "l", []byte("late")}); err != nil {
+	if err := c.Publish(ctx, Tasks, Message{"iik.task.main.late", "l" + run, []byte("late")}); err != nil {
 		t.Fatal(err)
 	}
 	if m := <-got; m == nil || string(m.Data) != "late" {

@@ -8,4 +8,5 @@
 //     (memory.go).
 //  3. [Embedded] is a NATS server inside the process, without a listener (embedded.go); the
 //     client is in jetstream.go. It makes a stream or bucket again that was deleted.
+//  4. [Clustered] is such a server as one of three, which reach each other (peers.go).
 package carry

@@ -36,7 +36,7 @@ func Embedded(ctx context.Context, folder string, faster int) (Carrier, error) {
 		stop()
 		return nil, fmt.Errorf("connecting to the embedded NATS server: %w", err)
 	}
-	j, err := newJetStream(ctx, nc, stop, faster)
+	j, err := newJetStream(ctx, nc, stop, faster, 1)
 	if err != nil {
 		nc.Close()
 		stop()

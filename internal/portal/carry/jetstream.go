@@ -21,22 +21,23 @@ var streams = map[Stream]jetstream.StreamConfig{
 
 // A jetStream is a Carrier on JetStream.
 type jetStream struct {
-	nc   *nats.Conn
-	js   jetstream.JetStream
-	stop func()
-	fast int // divides times
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	stop   func()
+	fast   int // divides times
+	copies int // of each stream
 
 	mu        sync.Mutex
 	consumers map[string]jetstream.Consumer
 	buckets   map[Bucket]jetstream.KeyValue
 }
 
-func newJetStream(ctx context.Context, nc *nats.Conn, stop func(), faster int) (*jetStream, error) {
+func newJetStream(ctx context.Context, nc *nats.Conn, stop func(), faster, copies int) (*jetStream, error) {
 	js, err := jetstream.New(nc)
 	if err != nil {
 		return nil, fmt.Errorf("opening JetStream: %w", err)
 	}
-	j := &jetStream{nc: nc, js: js, stop: stop, fast: max(faster, 1)}
+	j := &jetStream{nc: nc, js: js, stop: stop, fast: max(faster, 1), copies: copies}
 	j.forget()
 	for s := range streams {
 		if err := j.make(ctx, s); err != nil {
@@ -56,6 +57,7 @@ func (j *jetStream) forget() {
 func (j *jetStream) make(ctx context.Context, s Stream) error {
 	c := streams[s]
 	c.Name, c.Subjects, c.Duplicates = string(s), []string{prefixes[s] + ">"}, 2*time.Minute
+	c.Replicas = j.copies
 	if _, err := j.js.CreateOrUpdateStream(ctx, c); err != nil {
 		return fmt.Errorf("making the stream %s: %w", s, err)
 	}

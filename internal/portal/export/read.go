@@ -171,6 +171,19 @@ func (r *reader) write(tx *store.Tx) error {
 			return err
 		}
 	}
+	for _, x := range r.rounds {
+		if x.Noise == 0 {
+			continue
+		}
+		numbers[x.Round]++
+		body, err := json.Marshal(api.Noise{SD: x.Noise, Runs: api.LeastNoiseRuns}) // of how many is not exported
+		if err != nil {
+			return fmt.Errorf("writing an event: %w", err)
+		}
+		if _, err := tx.Exec("INSERT INTO events (round, number, at, kind, team, job, body) VALUES (?, ?, ?, ?, '', '', ?)", x.Round, numbers[x.Round], r.core.Now(), lead.KindNoise, string(body)); err != nil {
+			return err
+		}
+	}
 	for id, n := range numbers {
 		if _, err := tx.Exec("UPDATE rounds SET last_event = ?, relayed = ? WHERE id = ?", n, n, id); err != nil {
 			return err

@@ -294,7 +294,8 @@ func (c *Core) Register(ctx context.Context, r api.Register) error {
 	return nil
 }
 
-// A waiting is the value of a key in the bucket of workers.
+// A waiting is the value of a key in the bucket of workers. The key is WORKER.PROCESS: the slots of a
+// worker may wait at several processes of the portal.
 type waiting struct {
 	Kinds []string  `json:"kinds"`
 	Slots int       `json:"slots"` // that wait for a job
@@ -319,7 +320,7 @@ func (c *Core) Waits(ctx context.Context, worker string, kinds []string, slots i
 	if err != nil {
 		return err
 	}
-	if err := c.carry.Put(ctx, carry.Workers, worker, value); err != nil {
+	if err := c.carry.Put(ctx, carry.Workers, worker+"."+c.process, value); err != nil {
 		return err
 	}
 	if slots > 0 {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
@@ -73,6 +72,9 @@ func (c *Core) AddContest(ctx context.Context, file []byte, path string) (*conte
 		}
 		if n > 0 {
 			return refused("exists", "there is a contest %s already", parsed.ID)
+		}
+		if err := c.check(parsed); err != nil {
+			return err
 		}
 		if _, err := tx.Exec("INSERT INTO contests (id, file, digest, created) VALUES (?, ?, ?, ?)", parsed.ID, text, parsed.Digest, now); err != nil {
 			return err
@@ -214,17 +216,4 @@ func (c *Core) move(tx *store.Tx, who string, r *Round, to contest.State) error 
 		return err
 	}
 	return c.event(tx, Event{Round: r.ID, Kind: KindClock, Body: body})
-}
-
-// audit adds a line to the audit log; each line has the hash of the one before.
-func (c *Core) audit(tx *store.Tx, who, what, body string) error {
-	number, chain := int64(0), ""
-	err := tx.Row("SELECT number, chain FROM audit ORDER BY number DESC LIMIT 1", nil, &number, &chain)
-	if err != nil && !errors.Is(err, store.ErrNone) {
-		return err
-	}
-	at := c.Now()
-	next := Digest(strings.Join([]string{chain, at.Format(time.RFC3339Nano), who, what, body}, "\x00"))
-	_, err = tx.Exec("INSERT INTO audit (number, at, account, what, body, chain) VALUES (?, ?, ?, ?, ?, ?)", number+1, at, who, what, body, next)
-	return err
 }

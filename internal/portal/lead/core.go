@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -20,13 +21,15 @@ import (
 
 // A Core acts on a portal's state. It is safe for concurrent use.
 type Core struct {
-	store  *store.Store
-	carry  carry.Carrier
-	now    func() time.Time
-	point  func(string)
-	newID  func() string
-	secret []byte
-	faster int
+	store   *store.Store
+	carry   carry.Carrier
+	now     func() time.Time
+	point   func(string)
+	newID   func() string
+	secret  []byte
+	faster  int
+	process string // of the portal: names its keys
+	check   func(*contest.Contest) error
 
 	mu       sync.Mutex
 	contests map[string]*contest.Contest // by digest
@@ -52,6 +55,8 @@ type Options struct {
 	// Point is called where a crash must do no harm.
 	Point func(name string)
 	NewID func() string
+	// Check refuses a contest that this program cannot run though its file is right; nil for none.
+	Check func(*contest.Contest) error
 	// Faster divides the times of leases and offers: for tests. It has to be that of the
 	// carrier.
 	Faster int
@@ -59,7 +64,7 @@ type Options struct {
 
 // New returns a Core.
 func New(o Options) *Core {
-	c := &Core{store: o.Store, carry: o.Carry, now: o.Now, point: o.Point, newID: o.NewID, secret: o.Secret, faster: max(o.Faster, 1),
+	c := &Core{store: o.Store, carry: o.Carry, now: o.Now, point: o.Point, newID: o.NewID, secret: o.Secret, faster: max(o.Faster, 1), check: o.Check, process: RandomID(),
 		contests: map[string]*contest.Contest{}, rounds: map[string]*Round{}, woken: make(chan struct{}, 1)}
 	if c.now == nil {
 		c.now = time.Now
@@ -69,6 +74,9 @@ func New(o Options) *Core {
 	}
 	if c.newID == nil {
 		c.newID = RandomID
+	}
+	if c.check == nil {
+		c.check = func(*contest.Contest) error { return nil }
 	}
 	return c
 }
@@ -101,6 +109,34 @@ func (c *Core) seed(job string) uint64 {
 	mac := hmac.New(sha256.New, c.secret)
 	mac.Write([]byte(job))
 	return binary.BigEndian.Uint64(mac.Sum(nil)) >> 1 // 63 bits: some databases and tools have no more
+}
+
+// ErrSecret is a secret that is not the one of the database.
+var ErrSecret = errors.New("the secret of this folder is not the one of its database: seeds, authenticators and webhooks would be wrong")
+
+// SameSecret keeps the digest of the portal's secret at the first time, and compares it later: a folder
+// and a database that do not belong together are refused with ErrSecret.
+func (c *Core) SameSecret(ctx context.Context) error {
+	const key = "portal secret" // no account has this row: its name is empty
+	mine, kept := Digest(key+"\x00"+string(c.secret)), ""
+	read := func(tx *store.Tx) error {
+		return tx.Row("SELECT job FROM idempotency WHERE account = '' AND name = ?", []any{key}, &kept)
+	}
+	err := c.store.Write(ctx, "secret", func(tx *store.Tx) error {
+		err := read(tx)
+		if errors.Is(err, store.ErrNone) {
+			_, err = tx.Exec("INSERT INTO idempotency (account, name, job, at) VALUES ('', ?, ?, ?)", key, mine, c.Now())
+			kept = mine
+		}
+		return err
+	})
+	if store.IsDuplicate(err) { // another portal was first
+		err = c.store.Read(ctx, read)
+	}
+	if err == nil && kept != mine {
+		err = ErrSecret
+	}
+	return err
 }
 
 // A Round is a round with its clock and state, as one transaction read them. It is not

@@ -18,6 +18,7 @@ const (
 	KindClock   = "clock"   // an act on the clock, or another state of the round
 	KindTeam    = "team"    // a team was made or changed
 	KindBeside  = "beside"  // a ghost or a prize by hand; boards read them again
+	KindNoise   = "noise"   // Body is an api.Noise; the last one counts
 )
 
 // An Event is one line of a round's history, and of the outbox.

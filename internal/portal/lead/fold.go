@@ -46,7 +46,7 @@ func (c *Core) Follow(ctx context.Context, round string, h *History) ([]Event, e
 // needsRound reports whether events changed the round or its teams.
 func needsRound(events []Event) bool {
 	for _, e := range events {
-		if e.Kind == KindClock || e.Kind == KindTeam || e.Kind == KindJudge || e.Kind == KindBeside {
+		if e.Kind == KindClock || e.Kind == KindTeam || e.Kind == KindJudge || e.Kind == KindBeside || e.Kind == KindNoise {
 			return true
 		}
 	}
@@ -63,12 +63,15 @@ func (c *Core) reload(ctx context.Context, round string, h *History) error {
 		}
 		d := &board.Data{Round: r.Round, Clock: r.Clock, Published: r.Published}
 		if h.Data != nil {
-			d.Results, d.Noise = h.Data.Results, h.Data.Noise
+			d.Results = h.Data.Results
 		}
 		if err := readJudged(tx, round, d); err != nil {
 			return err
 		}
 		if err := readBeside(tx, round, d); err != nil {
+			return err
+		}
+		if err := readNoise(tx, round, d); err != nil {
 			return err
 		}
 		err = tx.Each("SELECT id, name, division, gone, gone_at FROM teams WHERE contest = ? AND "+onBoard+" ORDER BY created, id", []any{r.Contest.ID}, func(scan func(...any) error) error {

@@ -189,7 +189,7 @@ func planOn(t *testing.T, makeHall maker) {
 		t.Fatal("the planned worker has no offer")
 	}
 	h.check(m.Ack(ctx)) // and dies; its key expires, and the offer goes to all
-	h.check(h.carry.Delete(ctx, carry.Workers, first.Worker))
+	h.check(h.carry.Delete(ctx, carry.Workers, first.Worker+"."+h.process))
 	h.at = h.at.Add(6 * time.Second)
 	h.check(h.leader.Tick(ctx, true))
 	if m, err := h.carry.Take(ctx, carry.Tasks, TaskSubject("command"), 0); err != nil || m != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/carry"
@@ -131,15 +132,21 @@ func (l *Leader) Tick(ctx context.Context, scan bool) error {
 	return err
 }
 
-// slots are the waiting slots by worker.
+// workerOf is the worker of a key in the bucket of workers.
+func workerOf(key string) string {
+	worker, _, _ := strings.Cut(key, ".")
+	return worker
+}
+
+// slots are the waiting slots by worker and process.
 func (c *Core) slots(ctx context.Context) ([]waiting, error) {
 	values, err := c.carry.List(ctx, carry.Workers)
 	if err != nil {
 		return nil, err
 	}
 	var out []waiting
-	for id, value := range values {
-		w := waiting{worker: id}
+	for key, value := range values {
+		w := waiting{worker: workerOf(key)}
 		if err := json.Unmarshal(value, &w); err == nil && w.Slots > 0 {
 			out = append(out, w)
 		}

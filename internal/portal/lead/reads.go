@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
 	"github.com/iikanji/iikanji/internal/portal/queue"
@@ -76,33 +76,22 @@ func (c *Core) Jobs(ctx context.Context, round, team string) (out []api.Job, err
 // Messages lists the messages of a round, the oldest first.
 func (c *Core) Messages(ctx context.Context, round string) (out []api.Message, err error) {
 	err = c.store.Read(ctx, func(tx *store.Tx) error {
-		return tx.Each("SELECT m.id, m.kind, m.at, a.name, m.team, m.reply, m.open, m.body FROM messages m LEFT JOIN accounts a ON a.id = m.account WHERE m.round = ? ORDER BY m.at, m.id",
+		return tx.Each("SELECT m.id, m.kind, m.at, a.name, m.team, m.reply, m.open, m.body, b.name, m.claimed_at FROM messages m LEFT JOIN accounts a ON a.id = m.account LEFT JOIN accounts b ON b.id = m.claimed WHERE m.round = ? ORDER BY m.at, m.id",
 			[]any{round}, func(scan func(...any) error) error {
 				m := api.Message{Round: round}
-				var by *string
-				if err := scan(&m.ID, &m.Kind, &m.At, &by, &m.Team, &m.To, &m.Public, &m.Text); err != nil {
+				var by, claim *string
+				var claimed time.Time
+				if err := scan(&m.ID, &m.Kind, &m.At, &by, &m.Team, &m.To, &m.Public, &m.Text, &claim, &claimed); err != nil {
 					return err
 				}
 				if by != nil {
 					m.By = *by
 				}
+				if claim != nil && c.Now().Sub(claimed) < claimLasts {
+					m.Claim = *claim
+				}
 				out = append(out, m)
 				return nil
-			})
-	})
-	return out, err
-}
-
-// Workers lists the workers with how many jobs each has.
-func (c *Core) Workers(ctx context.Context) (out []api.Worker, err error) {
-	err = c.store.Read(ctx, func(tx *store.Tx) error {
-		return tx.Each("SELECT w.id, w.name, w.pool, w.kinds, w.slots, w.version, w.seen, w.quarantined, (SELECT COUNT(*) FROM jobs j WHERE j.worker = w.id AND j.state IN ('offered', 'running')) FROM workers w ORDER BY w.name, w.id",
-			nil, func(scan func(...any) error) error {
-				w, kinds := api.Worker{}, ""
-				err := scan(&w.ID, &w.Name, &w.Pool, &kinds, &w.Slots, &w.Version, &w.Seen, &w.Quarantined, &w.Busy)
-				w.Kinds = strings.Fields(kinds)
-				out = append(out, w)
-				return err
 			})
 	})
 	return out, err

@@ -54,6 +54,9 @@ func (c *Core) Say(ctx context.Context, who api.Who, s api.Say) (*api.Message, e
 			if err := tx.Row("SELECT team FROM messages WHERE id = ? AND round = ? AND kind = 'question'", []any{s.To, s.Round}, &m.Team); err != nil {
 				return notFound(err)
 			}
+			if err := c.claimed(tx, who, s.Round, s.To); err != nil {
+				return err
+			}
 			m.To = s.To
 		default:
 			return refused("kind", "there is no kind of message %q", plain.Line(s.Kind))

@@ -55,6 +55,13 @@ func (n *Node) live(ctx context.Context, round string) (*live, error) {
 	return l, nil
 }
 
+// noise is how far single runs differ; 0 if it is not known.
+func (l *live) noise() float64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.history.Data.Noise
+}
+
 // view is what a reader sees now.
 func (l *live) view(reader board.Reader) *board.View {
 	l.mu.Lock()

@@ -50,7 +50,7 @@ func (n *Node) Round(ctx context.Context, who api.Who, id string) (*api.Round, e
 	out := &api.Round{ID: id, Contest: r.Contest.ID, Name: r.Contest.Name, Title: r.Round.Title, Kind: r.Round.Kind, State: contest.ByTime(r.Clock, r.State, now),
 		Problem: r.Round.Problem, Zone: r.Contest.Zone, Local: r.Contest.Local, Clock: api.ClockFor(r.Clock, who.Team, now), Teams: len(v.Rows),
 		Rules: api.Rules{Standing: rules.Standing, CountsIf: rules.CountsIf, Tail: rules.Tail, StopOwn: rules.StopOwnRun, Load: r.Problem().Load, Final: judging.Sentence(r.Round.Final)}}
-	out.Prizes = api.PrizesOf(v)
+	out.Prizes, out.Noise = api.PrizesOf(v), l.noise()
 	seen := map[string]bool{}
 	for _, row := range v.Rows {
 		if !seen[row.Division] {
@@ -139,6 +139,14 @@ func (n *Node) Say(ctx context.Context, who api.Who, s api.Say) (*api.Message, e
 	return n.core.Say(ctx, who, s)
 }
 
+// ClaimQuestion implements api.Portal.
+func (n *Node) ClaimQuestion(ctx context.Context, who api.Who, round, question string) error {
+	if !may(who, api.Support, api.Judge, api.Organiser) {
+		return api.ErrForbidden
+	}
+	return n.core.ClaimQuestion(ctx, who, round, question)
+}
+
 // may reports whether a caller has one of some roles.
 func may(who api.Who, roles ...api.Role) bool {
 	for _, r := range roles {
@@ -188,4 +196,26 @@ func (n *Node) Workers(ctx context.Context, who api.Who) ([]api.Worker, error) {
 		return nil, api.ErrForbidden
 	}
 	return n.core.Workers(ctx)
+}
+
+// SetNoise implements api.Portal.
+func (n *Node) SetNoise(ctx context.Context, who api.Who, round string, noise api.Noise) (*api.Round, error) {
+	if !api.Judges.Allows(who) {
+		return nil, api.ErrForbidden
+	}
+	if err := n.core.SetNoise(ctx, who.Account, round, noise); err != nil {
+		return nil, err
+	}
+	if err := n.fresh(ctx, round); err != nil {
+		return nil, err
+	}
+	return n.Round(ctx, who, round)
+}
+
+// Hold implements api.Portal.
+func (n *Node) Hold(ctx context.Context, who api.Who, worker string, hold bool, reason string) error {
+	if !api.Judges.Allows(who) {
+		return api.ErrForbidden
+	}
+	return n.core.Hold(ctx, who.Account, worker, hold, reason)
 }

@@ -36,7 +36,7 @@ import (
 
 // Roles of processes of the system tests.
 const (
-	portalRole = "portal-portal" // FOLDER ADDRESS
+	portalRole = "portal-portal" // FOLDER ADDRESS [PEER …], its own first
 	workerRole = "portal-worker" // FOLDER URL TOKEN
 	benchRole  = "portal-bench"
 )
@@ -54,7 +54,12 @@ func portalProcess(args []string) error {
 		return err
 	}
 	defer s.Close()
-	c, err := carry.Embedded(ctx, filepath.Join(args[0], "nats"), faster)
+	var c carry.Carrier
+	if len(args) > 2 {
+		c, err = carry.Clustered(ctx, filepath.Join(args[0], "nats-"+args[2]), carry.Peers{Self: args[2], Others: args[3:]}, faster)
+	} else {
+		c, err = carry.Embedded(ctx, filepath.Join(args[0], "nats"), faster)
+	}
 	if err != nil {
 		return err
 	}
@@ -254,12 +259,15 @@ func (s *system) start(name string, args ...string) {
 
 func (s *system) startPortal() { s.start("portal", portalRole, s.dir, s.address) }
 
-func (s *system) startWorker(name string) {
+func (s *system) startWorker(name string) { s.startWorkerAt(name, s.address) }
+
+// startWorkerAt starts a worker of the portal at an address.
+func (s *system) startWorkerAt(name, address string) {
 	dir := filepath.Join(s.dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		s.t.Fatal(err)
 	}
-	s.start(name, workerRole, dir, "http://"+s.address, s.token)
+	s.start(name, workerRole, dir, "http://"+address, s.token)
 }
 
 func (s *system) kill(name string, sig syscall.Signal) {

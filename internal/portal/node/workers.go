@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/iikanji/iikanji/internal/portal/api"
@@ -27,17 +28,17 @@ const waitAgain = 10 * time.Second
 
 // Next waits for a job for a worker's slot; nil if there is none within longPoll.
 func (n *Node) Next(ctx context.Context, r api.Next) (*api.Assignment, error) {
-	if err := n.waits(ctx, r, 1); err != nil {
-		return nil, err
-	}
-	defer func() {
+	defer func() { // also where the first note fails: a slot that is counted is offered a job
 		// The request may have ended: the note must not.
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		if err := n.waits(end, r, -1); err != nil {
+		if err := n.waits(end, r, -1); err != nil && !errors.Is(err, api.ErrForbidden) && !errors.Is(err, api.ErrNotFound) {
 			n.log.Warn("a slot that no longer waits", "error", err)
 		}
 	}()
+	if err := n.waits(ctx, r, 1); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, longPoll)
 	defer cancel()
 	stop := context.AfterFunc(n.ctx, cancel)

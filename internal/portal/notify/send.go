@@ -134,6 +134,8 @@ func (s *Service) send(ctx context.Context, d due) error {
 		return s.push(ctx, d)
 	case channelHook:
 		return s.hook(ctx, d)
+	case channelDiscord, channelSlack:
+		return s.chat(ctx, d)
 	case channelMail:
 		return s.mail(ctx, d)
 	}

@@ -106,6 +106,9 @@ const (
 	channelPush = "push"
 	channelMail = "mail"
 	channelHook = "webhook"
+	// Webhooks of chats, known by their addresses.
+	channelDiscord = "discord"
+	channelSlack   = "slack"
 )
 
 func refused(code, format string, args ...any) error {
@@ -146,7 +149,9 @@ func (s *Service) Subscribe(ctx context.Context, who api.Who, n api.NewSubscript
 	case channelPush:
 		body, err = s.checkPush(n)
 	case channelHook:
-		if err = s.checkHook(n.Address); err == nil {
+		if chat := chatOf(n.Address); chat != "" {
+			n.Channel, out.Channel = chat, chat
+		} else if err = s.checkHook(n.Address); err == nil {
 			out.Secret = s.hookSecret(out.ID)
 		}
 	case channelMail:

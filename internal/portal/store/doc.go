@@ -9,6 +9,9 @@
 //  3. [Store.Read] reads a consistent state (tx.go).
 //  4. Changes of a state are compare-and-set: an UPDATE with the old state in its WHERE, and
 //     the number of rows it changed.
+//  5. [Store.Dump] writes a backup that has no word of an engine (dump.go), and [Load] fills a new
+//     database with one and reads it back (load.go). Tables and their columns are read from the
+//     steps of the schema (tables.go).
 //
 // Times are BIGINT microseconds since 1970, UTC; 0 is never.
 package store

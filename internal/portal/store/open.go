@@ -34,6 +34,7 @@ type Options struct {
 type Store struct {
 	db      *sql.DB
 	dialect dialect
+	path    string // of the file (SQLite)
 	point   func(string)
 
 	writes chan *write   // SQLite only
@@ -54,7 +55,7 @@ func Open(ctx context.Context, address string, o Options) (*Store, error) {
 	if err := s.connect(address, o); err != nil {
 		return nil, err
 	}
-	if err := s.start(ctx); err != nil {
+	if err := s.start(ctx, len(migrations)); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil
@@ -73,7 +74,7 @@ func (s *Store) connect(address string, o Options) (err error) {
 	case strings.Contains(address, "://"):
 		return errors.New("opening the portal's database: want a path, mysql://… or postgres://…")
 	default:
-		s.dialect = sqlite
+		s.dialect, s.path = sqlite, address
 		full := "FULL"
 		if o.Unsafe {
 			full = "OFF"
@@ -121,9 +122,9 @@ func mysqlSource(address string) (string, error) {
 	return c.FormatDSN(), nil
 }
 
-// start makes the schema and, for SQLite, the writer.
-func (s *Store) start(ctx context.Context) error {
-	if err := s.migrate(ctx); err != nil {
+// start makes a version of the schema and, for SQLite, the writer.
+func (s *Store) start(ctx context.Context, version int) error {
+	if err := s.migrate(ctx, version); err != nil {
 		return err
 	}
 	if s.dialect != sqlite {

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 )
 
 // migrations are the steps of the schema, forward only. A step that was released is never
 // changed. {text} is a long text; {end} ends a table.
-var migrations = []string{schema1, schemaPeople, schemaHosts, schemaBeside, schemaFleet}
+var migrations = []string{schema1, schemaPeople, schemaHosts, schemaBeside, schemaFleet, schemaClaims}
 
 const schema1 = `
 CREATE TABLE contests (id VARCHAR(64) PRIMARY KEY, file {text} NOT NULL, digest VARCHAR(64) NOT NULL, created BIGINT NOT NULL){end};
@@ -52,27 +54,62 @@ func (e *NewerError) Error() string {
 	return fmt.Sprintf("the portal's database has schema %d, this iikanji knows %d: use the newer program", e.Has, e.Knows)
 }
 
-// migrate brings the schema up to date, each step in a transaction (MariaDB commits each
-// statement of a step by itself).
-func (s *Store) migrate(ctx context.Context) error {
-	if _, err := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS portal_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)"); err != nil {
-		return fmt.Errorf("reading the schema's version: %w", err)
+// migrate brings the schema to a version, each step in a transaction (MariaDB commits each
+// statement of a step by itself). A SQLite file with an older schema is copied beside itself first.
+func (s *Store) migrate(ctx context.Context, version int) error {
+	has, err := s.version(ctx)
+	if err != nil {
+		return err
 	}
-	has := 0
-	err := s.db.QueryRowContext(ctx, "SELECT version FROM portal_schema WHERE id = 1").Scan(&has)
+	if has > version {
+		return &NewerError{has, version}
+	}
+	if has > 0 && has < version {
+		if err := s.keepOld(ctx, has); err != nil {
+			return err
+		}
+	}
+	for i := has; i < version; i++ {
+		if err := s.step(ctx, i); err != nil {
+			return fmt.Errorf("bringing the schema to version %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+// version is that of the database's schema; 0 for a new one.
+func (s *Store) version(ctx context.Context) (has int, err error) {
+	if _, err := s.db.ExecContext(ctx, "CREATE TABLE IF NOT EXISTS portal_schema (id BIGINT PRIMARY KEY, version BIGINT NOT NULL)"); err != nil {
+		return 0, fmt.Errorf("reading the schema's version: %w", err)
+	}
+	err = s.db.QueryRowContext(ctx, "SELECT version FROM portal_schema WHERE id = 1").Scan(&has)
 	if errors.Is(err, ErrNone) {
 		_, err = s.db.ExecContext(ctx, "INSERT INTO portal_schema (id, version) VALUES (1, 0)")
 	}
 	if err != nil {
-		return fmt.Errorf("reading the schema's version: %w", err)
+		return 0, fmt.Errorf("reading the schema's version: %w", err)
 	}
-	if has > len(migrations) {
-		return &NewerError{has, len(migrations)}
+	return has, nil
+}
+
+// keepOld copies a SQLite database before its schema changes: steps go forward only. A copy that
+// is there is of an attempt that did not end.
+func (s *Store) keepOld(ctx context.Context, has int) error {
+	if s.dialect != sqlite {
+		return nil
 	}
-	for i := has; i < len(migrations); i++ {
-		if err := s.step(ctx, i); err != nil {
-			return fmt.Errorf("bringing the schema to version %d: %w", i+1, err)
-		}
+	old := fmt.Sprintf("%s.schema-%d", s.path, has)
+	if _, err := os.Stat(old); err == nil {
+		return nil
+	}
+	if err := os.Remove(old + ".part"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("copying the database before its schema changes: %w", err)
+	}
+	if _, err := s.db.ExecContext(ctx, "VACUUM INTO ?", old+".part"); err != nil {
+		return fmt.Errorf("copying the database before its schema changes: %w", err)
+	}
+	if err := errors.Join(os.Chmod(old+".part", 0o600), os.Rename(old+".part", old)); err != nil {
+		return fmt.Errorf("copying the database before its schema changes: %w", err)
 	}
 	return nil
 }

@@ -29,6 +29,8 @@ func Pages() ([]api.Route, func(c *api.Call, status int, text string), error) {
 		{Method: "POST", Path: "/r/{round}/questions", Need: api.Playing, Limit: 6, Handle: s.ask},
 		{Method: "GET", Path: "/staff/{round}", Need: api.Staffed, Handle: s.staff},
 		{Method: "POST", Path: "/staff/{round}/say", Need: api.Answers, Limit: 60, Handle: s.say},
+		{Method: "POST", Path: "/staff/{round}/claim", Need: api.Answers, Limit: 60, Handle: s.claim},
+		{Method: "POST", Path: "/staff/{round}/worker", Need: api.Judges, Limit: 60, Handle: s.worker},
 		{Method: "POST", Path: "/staff/{round}/clock", Need: api.Chief, Limit: 60, Handle: s.clock},
 		{Method: "POST", Path: "/staff/{round}/state", Need: api.Chief, Limit: 60, Handle: s.state},
 		{Method: "GET", Path: "/static/{file}", Need: api.Anyone, Handle: static},

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -247,10 +248,15 @@ func (p page) TeamName(id string) string {
 // Percent is a share in percent.
 func (page) Percent(share *float64) float64 { return 100 * *share }
 
-// Ratio is one score over another; "" if there is none.
-func (page) Ratio(a, b float64) string {
+// Ratio is one score over another, and whether it is within the noise of single runs where that is
+// known; "–" if there is none.
+func (p page) Ratio(a, b float64) string {
 	if a <= 0 || b <= 0 {
 		return "–"
 	}
-	return fmt.Sprintf("×%.2f", a/b)
+	text := fmt.Sprintf("×%.2f", a/b)
+	if p.Round != nil && math.Abs(math.Log(a/b)) < (api.Noise{SD: p.Round.Noise}).Least() {
+		text += " " + p.T("within")
+	}
+	return text
 }

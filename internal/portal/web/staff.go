@@ -66,6 +66,22 @@ func (s *site) say(c *api.Call) error {
 	return staffPage(c)
 }
 
+// claim lets the reader alone answer a question.
+func (s *site) claim(c *api.Call) error {
+	if err := c.Portal.ClaimQuestion(c.R.Context(), c.Who, c.R.PathValue("round"), c.R.PostFormValue("to")); err != nil {
+		return err
+	}
+	return staffPage(c)
+}
+
+// worker gives a worker no more runs, or lets it work again.
+func (s *site) worker(c *api.Call) error {
+	if err := c.Portal.Hold(c.R.Context(), c.Who, c.R.PostFormValue("worker"), c.R.PostFormValue("hold") != "", c.R.PostFormValue("reason")); err != nil {
+		return err
+	}
+	return staffPage(c)
+}
+
 // clock is an act on the clock.
 func (s *site) clock(c *api.Call) error {
 	act := contest.Act{Kind: contest.ActKind(c.R.PostFormValue("act")), Reason: c.R.PostFormValue("reason"), Team: c.R.PostFormValue("team")}

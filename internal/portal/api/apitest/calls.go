@@ -40,7 +40,7 @@ func (p *Portal) Round(_ context.Context, who api.Who, round string) (*api.Round
 		Division: []string{"general", "student", "guest", "agent"},
 		Rules: api.Rules{Standing: r.Rules.Standing, CountsIf: r.Rules.CountsIf, Tail: r.Rules.Tail, StopOwn: r.Rules.StopOwnRun, Load: time.Minute,
 			Final: "3 runs after a reboot; 2 must pass; the median counts"}}
-	out.Prizes = api.PrizesOf(board.Of(p.data, board.Reader{Role: board.Public}, p.now))
+	out.Prizes, out.Noise = api.PrizesOf(board.Of(p.data, board.Reader{Role: board.Public}, p.now)), p.data.Noise
 	return out, nil
 }
 
@@ -220,6 +220,22 @@ func (p *Portal) Say(_ context.Context, who api.Who, s api.Say) (*api.Message, e
 	return &m, nil
 }
 
+// ClaimQuestion implements api.Portal.
+func (p *Portal) ClaimQuestion(_ context.Context, who api.Who, _, question string) error {
+	if !api.Answers.Allows(who) {
+		return api.ErrForbidden
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.messages {
+		if m := &p.messages[i]; m.ID == question && m.Kind == "question" {
+			m.Claim = who.Name
+			return nil
+		}
+	}
+	return api.ErrNotFound
+}
+
 // Act implements api.Portal.
 func (p *Portal) Act(ctx context.Context, who api.Who, round string, act contest.Act) (*api.Round, error) {
 	if !who.Role.Staff() {
@@ -257,5 +273,27 @@ func (p *Portal) Workers(_ context.Context, who api.Who) ([]api.Worker, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return []api.Worker{{ID: "w1", Name: "bench-1", Pool: "main", Kinds: []string{"arena", "command"}, Slots: 1, Busy: 1, Version: "v0.2.0", Seen: p.now.Add(-2 * time.Second)},
-		{ID: "w2", Name: "bench-2", Pool: "main", Kinds: []string{"command"}, Slots: 1, Seen: p.now.Add(-5 * time.Minute), Unfit: "steal 12 %", Quarantined: true}}, nil
+		{ID: "w2", Name: "bench-2", Pool: "main", Kinds: []string{"command"}, Slots: 1, Seen: p.now.Add(-5 * time.Minute), Unfit: "steal 12 %", Gone: true, Quarantined: true}}, nil
+}
+
+// SetNoise implements api.Portal.
+func (p *Portal) SetNoise(ctx context.Context, who api.Who, round string, n api.Noise) (*api.Round, error) {
+	if err := judgeOnly(who); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.data.Noise = n.SD
+	p.mu.Unlock()
+	return p.Round(ctx, who, round)
+}
+
+// Hold implements api.Portal.
+func (p *Portal) Hold(_ context.Context, who api.Who, worker string, _ bool, _ string) error {
+	if !api.Judges.Allows(who) {
+		return api.ErrForbidden
+	}
+	if worker != "w1" && worker != "w2" {
+		return api.ErrNotFound
+	}
+	return nil
 }
