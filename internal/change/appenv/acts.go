@@ -21,11 +21,13 @@ type wanted struct {
 	DSN  dsnParts          `arg:"dsn" help:"parameters of go-sql-driver/mysql, joined by &, as interpolateParams=true; socket among them: the database's unix socket"`
 	Pool int               `arg:"pool" range:"1,10000" help:"how many connections to the database may be open at least, and stay open when idle; a higher limit stays"`
 	Log  string            `arg:"log" oneof:"off" help:"off: no debug log and no line per request"`
+	// Profiler is for the end of a day: it gains nothing in a run that nobody profiles.
+	Profiler string `arg:"profiler" oneof:"off" help:"off: no profiler of the app's own: handlers of net/http/pprof, rates of blocking and of mutexes"`
 }
 
 // Validate refuses a remedy without arguments.
 func (w *wanted) Validate() error {
-	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() {
+	if len(w.Env) == 0 && !w.dsn() && w.Pool == 0 && !w.quiet() && !w.unprofiled() {
 		return errors.New("no argument is given")
 	}
 	return nil
@@ -36,6 +38,9 @@ func (w *wanted) dsn() bool { return len(w.DSN.params) > 0 || w.DSN.socket }
 
 // quiet reports whether the remedy turns the debug log off.
 func (w *wanted) quiet() bool { return w.Log == "off" }
+
+// unprofiled reports whether the remedy turns the app's profilers off.
+func (w *wanted) unprofiled() bool { return w.Profiler == "off" }
 
 // Refine implements change.Refiner: the belief is that of the argument with the
 // largest expected gain.

@@ -120,7 +120,7 @@ func (w *wanted) weakened(now map[string]string) []iikanji.Promise {
 	for _, p := range w.DSN.params {
 		all = append(all, promise.Connection.Of(p.name, "", p.value)...)
 	}
-	if w.quiet() {
+	if w.quiet() || w.unprofiled() {
 		all = append(all, promise.QuietApp()...)
 	}
 	return promise.Join(all)
@@ -143,6 +143,9 @@ func (w *wanted) says() string {
 	}
 	if w.quiet() {
 		parts = append(parts, "no debug log and no line per request")
+	}
+	if w.unprofiled() {
+		parts = append(parts, "no profiler")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -1,6 +1,6 @@
 // Package appenv plans changes of an application's setup: variables of its
 // environment, parameters of its connection to the database, the size of its
-// connection pool, its debug log.
+// connection pool, its debug log and its profilers.
 //
 // It does not change the application's behaviour (patch does), and changes
 // nothing that names a place, an account or a secret. A remedy can come from any
@@ -14,6 +14,7 @@
 //	           "socket" among them means the database's unix socket (dsn.go)
 //	pool       the maximum of open connections, and of idle ones (pool.go)
 //	log        "off": no debug log, no line per request (logs.go)
+//	profiler   "off": no profiler of the app's own (profilers.go)
 //
 // Steps of a plan:
 //

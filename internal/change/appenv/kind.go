@@ -84,7 +84,7 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 		}
 	}
 	dsn := len(params) > 0 && !inVariable
-	if !dsn && len(env.secret) == 0 && w.Pool == 0 && !w.quiet() {
+	if !dsn && len(env.secret) == 0 && w.Pool == 0 && !w.quiet() && !w.unprofiled() {
 		return &source{}, nil
 	}
 	if len(env.secret) > 0 && (svc.Source == "" || !svc.Builds) {
@@ -109,6 +109,9 @@ func (w *wanted) inSource(s *change.Site, svc change.Service, env *environment) 
 	if err == nil && w.quiet() {
 		src.quieten()
 	}
+	if err == nil && w.unprofiled() {
+		src.unprofile()
+	}
 	return src, err
 }
 
@@ -123,6 +126,9 @@ func (w *wanted) whose(dsn bool) string {
 	}
 	if w.quiet() {
 		parts = append(parts, "the log")
+	}
+	if w.unprofiled() {
+		parts = append(parts, "the profiler")
 	}
 	return strings.Join(parts, " and ")
 }

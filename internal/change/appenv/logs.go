@@ -17,10 +17,17 @@ func (src *source) quieten() {
 				f.quietenCall(stmt, gone)
 			}
 		})
-		for name, n := range gone {
-			if f.uses(name) == n {
-				f.removeImport(name)
-			}
+		f.tidyImports(gone)
+	}
+}
+
+// tidyImports removes the imports of which all uses are gone. gone are the removed uses of an
+// import, by its name.
+func (f *file) tidyImports(gone map[string]int) {
+	for name, n := range gone {
+		if n > 0 && f.uses(name) == n {
+			of := f.imports[name]
+			f.removeImports(func(s *ast.ImportSpec) bool { return strings.Trim(s.Path.Value, "`\"") == of })
 		}
 	}
 }
@@ -121,8 +128,8 @@ func (f *file) usesIn(in ast.Node, name string) (n int) {
 	return n
 }
 
-// removeImport removes an import without remaining uses.
-func (f *file) removeImport(name string) {
+// removeImports removes imports that have no remaining uses.
+func (f *file) removeImports(which func(*ast.ImportSpec) bool) {
 	for _, decl := range f.tree.Decls {
 		d, ok := decl.(*ast.GenDecl)
 		if !ok {
@@ -130,7 +137,7 @@ func (f *file) removeImport(name string) {
 		}
 		for _, s := range d.Specs {
 			spec, ok := s.(*ast.ImportSpec)
-			if !ok || f.imports[name] != strings.Trim(spec.Path.Value, "`\"") {
+			if !ok || !which(spec) {
 				continue
 			}
 			if d.Lparen.IsValid() {

@@ -350,6 +350,53 @@ func main() {
 <	app{}.Use(middleware.Logger())
 |>}
 `},
+	{"the runtime's profilers", "profiler=off", `package main
+
+import (
+	"log"
+	"net/http"
+<	_ "net/http/pprof"
+	"runtime"
+|>)
+
+func main() {
+<	runtime.SetBlockProfileRate(1)
+	runtime.SetMutexProfileFraction(1)
+|>	go func() { log.Println(http.ListenAndServe("localhost:6060", nil)) }()
+}
+`},
+	{"handlers of profiles", "profiler=off", `package main
+
+import (
+	"net/http"
+<	"net/http/pprof"
+
+	"github.com/go-chi/chi/v5/middleware"
+|>)
+
+func main() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/", nil)
+<	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.Handle("/debug/pprof/heap", pprof.Handler("heap"))
+	mux.Handle("/debug", middleware.Profiler())
+|>	mux.HandleFunc("/pprof", nil)
+	_ = http.ListenAndServe(":1", mux)
+}
+`},
+	{"a framework's profiler", "profiler=off", `package main
+
+import (
+<	"github.com/labstack/echo-contrib/pprof"
+|>	"github.com/labstack/echo/v4"
+)
+
+func main() {
+	e := echo.New()
+<	pprof.Register(e)
+|>	e.Logger.Fatal(e.Start(":1"))
+}
+`},
 }
 
 // sides returns the old and the new text of a marked one.
@@ -399,6 +446,28 @@ func TestShapes(t *testing.T) {
 				t.Errorf("planning it again: %v", err)
 			}
 		})
+	}
+}
+
+// TestProfilersStay: a rate of 0 turns a profiler off, and a profile that the app writes into a
+// file has its place and time from its author.
+func TestProfilersStay(t *testing.T) {
+	s := sourceSite(t, map[string]string{"main.go": `package main
+
+import (
+	"os"
+	"runtime"
+	"runtime/pprof"
+)
+
+func main() {
+	runtime.SetBlockProfileRate(0)
+	_ = pprof.StartCPUProfile(os.Stdout)
+	pprof.StopCPUProfile()
+}
+`})
+	if _, err := change.Plan(t.Context(), s, remedy(map[string]string{"profiler": "off"})); !errors.Is(err, change.ErrNothing) {
+		t.Errorf("planned: %v", err)
 	}
 }
 

@@ -109,6 +109,7 @@ type Result struct {
 // Times that steps are assumed to take, besides the gap of an order and the length of a run.
 const (
 	stepTime  = 15 * time.Second
+	logsTime  = 60 * time.Second // an app may be built
 	orderTime = 60 * time.Second
 	runTime   = 30 * time.Second
 )
@@ -127,7 +128,7 @@ func OrdersOf(servers bool, gaps []time.Duration) []Order {
 
 // Needs is the time that a plan takes.
 func (p *Plan) Needs() time.Duration {
-	total := 3 * stepTime
+	total := 2*stepTime + logsTime
 	for _, o := range p.Orders {
 		total += orderTime + o.Gap
 	}
@@ -242,7 +243,7 @@ func (p *Plan) steps() []step {
 	// Losses come first: turning a log off may restart the database, which would lose them.
 	steps := []step{{"what a boot would lose", stepTime, p.losses}}
 	if !p.Rehearse {
-		steps = append(steps, step{"logs off", stepTime, p.logsOff}, step{"left behind", stepTime, p.leftBehind})
+		steps = append(steps, step{"logs off", logsTime, p.logsOff}, step{"left behind", stepTime, p.leftBehind})
 	}
 	if p.Check {
 		return steps

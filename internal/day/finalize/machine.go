@@ -41,7 +41,8 @@ func (l *Machine) Name() string { return l.Label }
 // on is the machine's name in the site.
 func (l *Machine) on() string { return l.Asker.Host.Name() }
 
-// logs are the remedies that turn logs off, for each service of an engine.
+// logs are the remedies that turn logs off, for each service of an engine. Of apps only the source
+// in Go is edited.
 func (l *Machine) logs() (out []iikanji.Remedy) {
 	for _, s := range l.Asker.Target.Services {
 		switch {
@@ -50,6 +51,8 @@ func (l *Machine) logs() (out []iikanji.Remedy) {
 			out = append(out, iikanji.Remedy{Kind: "nginxconf", Target: s.Name, Says: "turn the access log off", Args: map[string]string{"act": "access log", "log": "off"}})
 		case s.Engine.MySQLFamily():
 			out = append(out, iikanji.Remedy{Kind: "mysqlconf", Target: s.Name, Says: "turn the slow log off", Args: map[string]string{"slow_query_log": "0"}})
+		case s.Engine == iikanji.EngineGo && l.Site.Services[s.Name].Builds:
+			out = append(out, iikanji.Remedy{Kind: "appenv", Target: s.Name, Says: "turn the app's request log and profilers off", Args: map[string]string{"log": "off", "profiler": "off"}})
 		}
 	}
 	return out
