@@ -51,8 +51,8 @@ Signal USR1 does this with every app.
 With --hosts the arena runs on machines of its own (Linux namespaces with systemd and
 sshd): the same units on each, the first one used, and nothing of iikanji on them. A
 configuration of ssh is printed. Reboots work. Core 0 is left for a load generator; the
-machines share 90 % of the others by quota. So far for arenas of nginx, MariaDB
-and Go. With --runs this terminal is the portal: Enter makes a run.
+machines share 90 % of the others by quota. So far for arenas of nginx, MariaDB,
+SQLite and Go. With --runs this terminal is the portal: Enter makes a run.
 
 Examples:
   iikanji up isucondition

@@ -116,6 +116,7 @@ until mariadb -e 'SELECT 1' >/dev/null 2>&1; do sleep 1; done
 		}
 		fmt.Fprintf(&b, "%s %s\n", strings.Join(words, " "), host.Quote(load))
 	}
+	fmt.Fprintf(&b, "chown -R %[1]s:%[1]s %[2]s\n", account, webapp)
 	for _, svc := range s.arena.Services {
 		if s.programs[svc.Name] != "" {
 			fmt.Fprintf(&b, "systemctl enable %[1]s\nsystemctl restart %[1]s\n", s.unit(svc))

@@ -54,12 +54,13 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("the arena %s cannot be put onto machines yet: %s", e.Arena, e.Why)
 }
 
-// Check says whether an arena can be put onto machines: one nginx, one MariaDB and apps in Go.
+// Check says whether an arena can be put onto machines: one nginx, one MariaDB, SQLite files and
+// apps in Go.
 func Check(a *arena.Arena) error {
 	count := map[iikanji.Engine]int{}
 	for _, s := range a.Services {
 		switch s.Engine {
-		case iikanji.EngineNginx, iikanji.EngineMariaDB, iikanji.EngineGo:
+		case iikanji.EngineNginx, iikanji.EngineMariaDB, iikanji.EngineSQLite, iikanji.EngineGo:
 			count[s.Engine]++
 		default:
 			return &UnsupportedError{a.Name, fmt.Sprintf("service %s is of engine %s", s.Name, s.Engine)}
@@ -68,8 +69,8 @@ func Check(a *arena.Arena) error {
 			return &UnsupportedError{a.Name, fmt.Sprintf("service %s is started by iikanji itself", s.Name)}
 		}
 	}
-	if count[iikanji.EngineNginx] != 1 || count[iikanji.EngineMariaDB] != 1 {
-		return &UnsupportedError{a.Name, "it has not one nginx and one MariaDB"}
+	if count[iikanji.EngineNginx] != 1 || count[iikanji.EngineMariaDB] != 1 || count[iikanji.EngineGo] == 0 {
+		return &UnsupportedError{a.Name, "it has not one nginx, one MariaDB and apps in Go"}
 	}
 	return nil
 }

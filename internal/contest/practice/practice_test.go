@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/contest/lab"
 )
 
@@ -71,5 +73,31 @@ func TestPackedModes(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("not packed: %v", want)
+	}
+}
+
+// TestPlacesOfFiles: SQLite files lie in the site's folder and have no port, the main app has the
+// first one, and an arena without an app cannot be put onto machines.
+func TestPlacesOfFiles(t *testing.T) {
+	a := &arena.Arena{Name: "tenants", Entry: "nginx", Services: []arena.Service{
+		{Name: "database", Engine: iikanji.EngineMariaDB},
+		{Name: "files", Engine: iikanji.EngineSQLite, Data: "tenant_db", Logs: []arena.Log{{Kind: "slow", File: "trace.log"}}},
+		{Name: "login", Engine: iikanji.EngineGo},
+		{Name: "app", Engine: iikanji.EngineGo},
+		{Name: "nginx", Engine: iikanji.EngineNginx, Logs: []arena.Log{{Kind: "access", File: "access.log"}}}}}
+	if err := Check(a); err != nil {
+		t.Fatal(err)
+	}
+	p := (&site{arena: a}).places("10.0.0.1")
+	files := p.Service("files")
+	if files.Data != "/home/isucon/webapp/tenant_db" || files.Port != 0 || files.Log("slow") != "/home/isucon/trace.log" {
+		t.Errorf("the files: %+v", files)
+	}
+	if p.Service("app").Port != 3000 || p.Service("login").Port != 3001 || p.Service("nginx").Log("access") != "/var/log/nginx/access.log" {
+		t.Errorf("the apps: %+v %+v", p.Service("app"), p.Service("login"))
+	}
+	a.Services = a.Services[:2]
+	if err := Check(a); err == nil {
+		t.Error("without apps and a web server")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -44,6 +45,12 @@ func lay(ctx context.Context, a *arena.Arena, o Options) (*site, error) {
 	for _, svc := range a.Services {
 		for _, c := range svc.Configs {
 			templates[c.Template] = true
+		}
+		if svc.Engine != iikanji.EngineSQLite {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(tree, filepath.FromSlash(svc.Data)), 0o755); err != nil {
+			return nil, fmt.Errorf("laying the site: %w", err)
 		}
 	}
 	err := fs.WalkDir(a.Files, ".", func(name string, d fs.DirEntry, err error) error {
@@ -104,29 +111,54 @@ func vendor(ctx context.Context, source string) error {
 	return nil
 }
 
+// The name of the app whose unit has the name of the arena alone, and the port of the first app.
+const (
+	mainApp   = "app"
+	firstPort = 3000
+)
+
+// apps are the apps of the site, the main one first.
+func (s *site) apps() (all []arena.Service) {
+	for _, svc := range s.arena.Services {
+		if svc.Engine == iikanji.EngineGo {
+			all = append(all, svc)
+		}
+	}
+	main := slices.IndexFunc(all, func(svc arena.Service) bool { return svc.Name == mainApp })
+	if main > 0 {
+		all[0], all[main] = all[main], all[0]
+	}
+	return all
+}
+
 // places are where everything is on a machine. The address of the entry is that of the
 // first one for apps, and all of a machine's for its own nginx.
 func (s *site) places(entry string) arena.Places {
 	p := arena.Places{Dir: home, Conf: "/etc/nginx", Webapp: webapp, Run: "/run", Tmp: "/tmp", Logs: "/var/log/nginx", Entry: s.arena.Entry, Services: map[string]arena.Place{}}
-	port := 3000
+	first, port := s.apps()[0].Name, firstPort
 	for _, svc := range s.arena.Services {
-		one := arena.Place{Name: svc.Name, Logs: map[string]string{}}
+		one, logs := arena.Place{Name: svc.Name, Logs: map[string]string{}}, "/var/log/nginx"
 		switch svc.Engine {
 		case iikanji.EngineMariaDB:
 			one.Port, one.Socket, one.Data, one.Config = 3306, "/run/mysqld/mysqld.sock", "/var/lib/mysql", "/etc/mysql/my.cnf"
 			one.Schema, one.User, one.Password = svc.Database.Name, svc.Database.User, svc.Database.Password
 		case iikanji.EngineNginx:
 			one.Port, one.Config = 80, "/etc/nginx/nginx.conf"
+		case iikanji.EngineSQLite:
+			logs, one.Data = home, path.Join(webapp, svc.Data)
 		default:
-			one.Port, one.Binary = port, s.programs[svc.Name]
-			port++
+			one.Port, one.Binary = firstPort, s.programs[svc.Name]
+			if svc.Name != first {
+				port++
+				one.Port = port
+			}
 		}
 		one.Address = fmt.Sprintf("127.0.0.1:%d", one.Port)
 		if svc.Name == s.arena.Entry {
 			one.Address = entry
 		}
 		for _, l := range svc.Logs {
-			one.Logs[l.Kind] = path.Join("/var/log/nginx", path.Base(l.File))
+			one.Logs[l.Kind] = path.Join(logs, path.Base(l.File))
 		}
 		p.Services[svc.Name] = one
 	}
@@ -136,7 +168,7 @@ func (s *site) places(entry string) arena.Places {
 // unit is the name of an app's unit, as contests call them.
 func (s *site) unit(svc arena.Service) string {
 	name := s.arena.Name
-	if svc.Name != "app" {
+	if svc.Name != mainApp {
 		name += "-" + svc.Name
 	}
 	return name + "." + string(svc.Engine) + ".service"
@@ -170,6 +202,7 @@ func (s *site) config(m place, entry string) error {
 			err = m.Write("/etc/mysql/mariadb.conf.d/60-"+s.arena.Name+".cnf", "[mysqld]\n"+svc.Database.Conf, 0o644)
 		case iikanji.EngineNginx:
 			err = s.putNginx(m, svc, here)
+		case iikanji.EngineSQLite: // files of the apps
 		default:
 			err = s.putApp(m, svc, outside)
 		}
@@ -230,7 +263,7 @@ func (s *site) putApp(m place, svc arena.Service, p arena.Places) error {
 		fmt.Fprintf(&env, "%s=%q\n", name, value)
 	}
 	file := home + "/env.sh"
-	if svc.Name != "app" {
+	if svc.Name != mainApp {
 		file = home + "/env-" + svc.Name + ".sh"
 	}
 	unit := fmt.Sprintf("[Unit]\nDescription=%s\nAfter=mariadb.service\n\n[Service]\nUser=%s\nWorkingDirectory=%s\nEnvironmentFile=%s\nExecStart=%s\nRestart=always\n\n[Install]\nWantedBy=multi-user.target\n",
@@ -238,8 +271,9 @@ func (s *site) putApp(m place, svc arena.Service, p arena.Places) error {
 	return errors.Join(m.Write(file, env.String(), 0o644), m.Write("/etc/systemd/system/"+s.unit(svc), unit, 0o644), m.Enable(s.unit(svc)))
 }
 
-// startLimit bounds the time until the site of a machine answers.
-const startLimit = 3 * time.Minute
+// startLimit bounds the time until the site of a machine answers: three machines on two cores load
+// millions of rows side by side.
+const startLimit = 10 * time.Minute
 
 // begin makes the database of a machine that is up, loads its data, and waits until the
 // site answers.
@@ -263,6 +297,9 @@ func (s *site) begin(ctx context.Context, m *lab.Machine) error {
 		if err := in(ctx, m, svc.Env(p), path.Dir(load), load); err != nil {
 			return fmt.Errorf("loading the data: %w", err)
 		}
+	}
+	if err := in(ctx, m, nil, "/", "chown", "-R", account+":"+account, webapp); err != nil { // files that were loaded
+		return err
 	}
 	for _, svc := range s.arena.Services {
 		if s.programs[svc.Name] != "" {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/contest/lab"
 )
 
@@ -58,16 +57,6 @@ func (p *Park) plant(ctx context.Context, names []string) error {
 	return nil
 }
 
-// apps are the units of the apps; the first one is that of the first app.
-func (s *site) apps() (units []string) {
-	for _, svc := range s.arena.Services {
-		if svc.Engine == iikanji.EngineGo {
-			units = append(units, s.unit(svc))
-		}
-	}
-	return units
-}
-
 // script runs a script on a machine.
 func script(ctx context.Context, m *lab.Machine, text string) error {
 	return in(ctx, m, nil, "/", "sh", "-ec", text)
@@ -76,8 +65,8 @@ func script(ctx context.Context, m *lab.Machine, text string) error {
 // bootOrder takes the order and the restarts out of the apps' units. An app that waits for
 // its database by itself is not caught by it.
 func bootOrder(ctx context.Context, s *site, m *lab.Machine) error {
-	for _, unit := range s.apps() {
-		if err := script(ctx, m, "sed -i -e '/^After=/d' -e 's/^Restart=.*/Restart=no/' /etc/systemd/system/"+unit); err != nil {
+	for _, app := range s.apps() {
+		if err := script(ctx, m, "sed -i -e '/^After=/d' -e 's/^Restart=.*/Restart=no/' /etc/systemd/system/"+s.unit(app)); err != nil {
 			return err
 		}
 	}
@@ -91,12 +80,12 @@ func runTimeOnly(ctx context.Context, _ *site, m *lab.Machine) error {
 
 // secondApp enables an app in another language that does not run, for the port of the first.
 func secondApp(ctx context.Context, s *site, m *lab.Machine) error {
-	unit := strings.TrimSuffix(s.apps()[0], ".go.service") + ".ruby.service"
-	text := fmt.Sprintf("[Unit]\\nDescription=%s\\n\\n[Service]\\nUser=%s\\nEnvironment=PORT=3000\\nExecStart=/usr/bin/python3 -m http.server 3000\\nRestart=always\\n\\n[Install]\\nWantedBy=multi-user.target\\n", "the app in Ruby", account)
+	unit := strings.TrimSuffix(s.unit(s.apps()[0]), ".go.service") + ".ruby.service"
+	text := fmt.Sprintf("[Unit]\\nDescription=%s\\n\\n[Service]\\nUser=%s\\nEnvironment=PORT=%[3]d\\nExecStart=/usr/bin/python3 -m http.server %[3]d\\nRestart=always\\n\\n[Install]\\nWantedBy=multi-user.target\\n", "the app in Ruby", account, firstPort)
 	return script(ctx, m, fmt.Sprintf("printf '%s' >/etc/systemd/system/%s; systemctl daemon-reload; systemctl enable -q %[2]s", text, unit))
 }
 
 // notEnabled disables the first app, which goes on.
 func notEnabled(ctx context.Context, s *site, m *lab.Machine) error {
-	return script(ctx, m, "systemctl disable -q "+s.apps()[0])
+	return script(ctx, m, "systemctl disable -q "+s.unit(s.apps()[0]))
 }
