@@ -67,12 +67,23 @@ func (b *benchWork) loaded(ctx context.Context, run *iikanji.Run) {
 	work.Counted(run, b.routes)
 }
 
-// saved keeps the state of a run that was saved, and compares it.
+// shownUnread is how many places that could not be read are named.
+const shownUnread = 3
+
+// saved keeps the state of a run that was saved, names what could not be read of it for the first
+// time, and compares it.
 func (b *benchWork) saved(r *benchRun, run *iikanji.Run) {
 	if b == nil {
 		return
 	}
 	err := b.day.Save(b.state, run.ID)
+	unread := b.day.NewlyUnread(b.state)
+	for _, text := range unread[:min(len(unread), shownUnread)] {
+		r.progress.Say("not read: %s", report.Clean(text))
+	}
+	if more := len(unread) - shownUnread; more > 0 {
+		r.progress.Say("%s could not be read either (iikanji work --all)", report.Number(more, "place"))
+	}
 	if err == nil && r.Message != "" {
 		err = b.day.Note(run.ID, r.Message)
 	}

@@ -9,7 +9,8 @@
 //  4. back.go: the plan that leads to a former state;
 //  5. prove.go: both states in turn, by the rule of the judge;
 //  6. traffic.go: the requests of a run, from the access logs, after its load;
-//  7. touched.go: files that several people have edited.
+//  7. touched.go: files that several people have edited;
+//  8. unread.go: what could not be read for the first time.
 package work
 
 import (

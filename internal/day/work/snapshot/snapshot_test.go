@@ -1,7 +1,9 @@
 package snapshot
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,13 +15,20 @@ import (
 	"github.com/iikanji/iikanji/internal/day/work/state"
 	"github.com/iikanji/iikanji/internal/day/work/store"
 	"github.com/iikanji/iikanji/internal/machine/host"
+	"github.com/iikanji/iikanji/internal/machine/peer"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
 // take takes a snapshot of a folder and returns how many files were read.
 func take(t *testing.T, st *store.Store, folders ...string) (state.Host, int) {
 	t.Helper()
-	tk := &taker{Options: Options{Host: host.Local{}, Folders: folders, Now: time.Now}, ctx: t.Context(), store: st, out: state.Host{Unread: map[string]string{}}, seen: map[string]bool{}}
+	return takeOn(t, host.Local{}, st, folders...)
+}
+
+// takeOn is take of a machine.
+func takeOn(t *testing.T, on host.Host, st *store.Store, folders ...string) (state.Host, int) {
+	t.Helper()
+	tk := &taker{Options: Options{Host: on, Folders: folders, Now: time.Now}, ctx: t.Context(), store: st, out: state.Host{Unread: map[string]string{}}, seen: map[string]bool{}}
 	tk.loadIndex()
 	if err := tk.files(); err != nil {
 		t.Fatal(err)
@@ -40,10 +49,34 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
+// farEnd is this machine at the far end of a connection.
+func farEnd(t *testing.T) host.Host {
+	t.Helper()
+	near, far := net.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- peer.Serve(context.Background(), far, host.Local{}, peer.Options{}) }()
+	p, err := peer.Connect(t.Context(), near, peer.Setup{Name: "app2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	return p
+}
+
 // TestReadsOnlyChanges: of 5,000 files, the second snapshot reads none, and the third one
-// only those that were edited, whatever the editor did to their times.
+// only those that were edited, whatever the editor did to their times; here and on another machine.
 func TestReadsOnlyChanges(t *testing.T) {
 	tier.Slow(t)
+	t.Run("here", func(t *testing.T) { readsOnlyChanges(t, host.Local{}) })
+	t.Run("far", func(t *testing.T) { readsOnlyChanges(t, farEnd(t)) })
+}
+
+func readsOnlyChanges(t *testing.T, on host.Host) {
 	dir := t.TempDir()
 	for i := range 5000 {
 		write(t, filepath.Join(dir, fmt.Sprint(i%100), fmt.Sprintf("%d.conf", i)), fmt.Sprintf("value = %d\n", i))
@@ -53,12 +86,12 @@ func TestReadsOnlyChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	first, read := take(t, st, dir)
+	first, read := takeOn(t, on, st, dir)
 	if read != 5000 || len(first.Files) != 5000 {
 		t.Fatalf("the first snapshot read %d files and has %d", read, len(first.Files))
 	}
 	began := time.Now()
-	_, read = take(t, st, dir)
+	_, read = takeOn(t, on, st, dir)
 	t.Logf("a snapshot of 5,000 unchanged files took %v", time.Since(began).Round(time.Millisecond))
 	if read != 0 {
 		t.Errorf("the second snapshot read %d files", read)
@@ -73,7 +106,7 @@ func TestReadsOnlyChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "new.conf"), "x = 1\n")
-	third, read := take(t, st, dir)
+	third, read := takeOn(t, on, st, dir)
 	if read != 2 {
 		t.Errorf("the third snapshot read %d files, want 2", read)
 	}
