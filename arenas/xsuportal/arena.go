@@ -30,8 +30,10 @@ max_binlog_size = 64M
 // the services, but not a power cut (durability). The audience's dashboard may be a second
 // old; how old each board may be is checked (freshness). The logs are used by the contestant
 // only (observability). Contestants rewrite the app as they like, as long as the
-// benchmarker's checks pass (tested-only). The order of all lists is part of the rules.
-var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.Observability, iikanji.TestedOnly}
+// benchmarker's checks pass (tested-only), and the app may admit any number of teams
+// (behaviour). The order of all lists is part of the rules.
+var allowed = []iikanji.Promise{iikanji.Durability, iikanji.Freshness, iikanji.Observability, iikanji.TestedOnly,
+	iikanji.Behaviour}
 
 // services are those of the contest on one host, with nginx in place of Envoy.
 var services = []arena.Service{
