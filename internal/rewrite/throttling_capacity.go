@@ -378,7 +378,7 @@ func (k *knobs) inText(c *sqlcall.Call, number sqltext.Token) {
 	for _, v := range []struct {
 		title string
 		value int
-	}{{"double", 2 * n}, {"half", (n + 1) / 2}} {
+	}{{"4 times", 4 * n}, {"double", 2 * n}, {"half", (n + 1) / 2}} {
 		edits, ok := c.Text.Edits(sqltext.Edit{Start: number.Start, End: number.End, New: strconv.Itoa(v.value)})
 		if !k.r.needs(ok, c.Expr, capacityPlaced) {
 			break
@@ -387,7 +387,7 @@ func (k *knobs) inText(c *sqlcall.Call, number sqltext.Token) {
 	}
 	if len(p.fixes) > 0 {
 		p.promise, p.proof = Behaviour, Tested
-		p.how = fmt.Sprintf("%s (%d or %d)", capacityHow, 2*n, (n+1)/2)
+		p.how = fmt.Sprintf("%s (%d or %d or %d)", capacityHow, 4*n, 2*n, (n+1)/2)
 	}
 	k.r.report(p)
 }

@@ -31,7 +31,9 @@ func (k *knobs) variants(n knob, site ast.Expr) []variant {
 		all = []variant{half, {"end", "0"}}
 	case comeAgain:
 		all = []variant{{"8 times", k.scaled(site, 8, 1)}, double, half}
-	case size, capacity, chance:
+	case capacity:
+		all = []variant{{"4 times", k.scaled(site, 4, 1)}, double, half}
+	case size, chance:
 		all = []variant{double, half}
 	}
 	out := all[:0]

@@ -10,7 +10,7 @@ import (
 )
 
 // largerBy is how much more the first variant of a capacity lets in.
-const largerBy = 2
+const largerBy = 4
 
 // capacities reports constants with which an app compares the number of what exists, to refuse
 // more. Time shows nothing of them: what is refused costs little. A run has met such a constant

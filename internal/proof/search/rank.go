@@ -41,6 +41,10 @@ func (s *State) GainOf(share float64) float64 {
 	return -math.Log(1 - min(s.constant(MostSaved), share))
 }
 
+// Unthrottled is the chance of a remedy that does more of the work that a site leaves out, in a
+// site whose run used up no resource: nothing else limits it, as when a rewrite has moved the limit.
+func (s *State) Unthrottled(chance float64) float64 { return min(1, chance*s.constant(KnobChance)) }
+
 // extraRuns is the cost of a candidate's trial beyond its runs, in runs.
 func (s *State) extraRuns(c Candidate) float64 {
 	switch {

@@ -36,6 +36,9 @@ func readTraits(l *search.Ledger) {
 // so that half of it is expected.
 //
 // refused are the remedies that cannot be tried.
+//
+// Nothing of the machine binds such a site where the run used up no resource: what it leaves out
+// is then probably what limits it.
 func Candidates(d *diagnose.Diagnosis) (cs []search.Candidate, refused []Refusal) {
 	var s search.State // gains depend on no search
 	seen := map[string]bool{}
@@ -53,6 +56,9 @@ func Candidates(d *diagnose.Diagnosis) (cs []search.Candidate, refused []Refusal
 				continue
 			}
 			c.Chance, c.Gain = act.Belief.Chance, max(act.Belief.Gain, s.GainOf(saved), f.More/2)
+			if f.More > 0 && d.Binding == "" {
+				c.Chance = s.Unthrottled(c.Chance)
+			}
 			cs = append(cs, c.Keyed())
 		}
 	}
