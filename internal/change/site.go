@@ -224,7 +224,8 @@ func (s *Site) Content(ctx context.Context, op iikanji.Op) (string, error) {
 		return is.content, err
 	}
 	if op.Verb == iikanji.SQL {
-		return s.onDatabase(ctx, op.Place, "")
+		text, err := s.onDatabase(ctx, op.Place, "")
+		return text, s.lostBy(op, err)
 	}
 	if o, err := orderOf(op); err != nil {
 		return "", err
@@ -283,7 +284,7 @@ func (s *Site) Perform(ctx context.Context, op iikanji.Op) error {
 			return s.performFiles(ctx, op)
 		}
 		_, err := s.onDatabase(ctx, op.Place, op.Body)
-		return err
+		return s.lostBy(op, err)
 	case iikanji.Unit:
 		return s.performUnit(ctx, op)
 	case iikanji.Place:

@@ -1,7 +1,9 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +41,25 @@ func (c *contest) addCaches(s *change.Site) {
 		s.Target.Services = append(s.Target.Services, svc)
 		s.Services[svc.Name] = change.Service{Host: "web", Engine: svc.Engine, Address: svc.Address}
 	}
+}
+
+// placedSite is the site with its caches where placement.json has them.
+func (c *contest) placedSite() *change.Site {
+	s := c.cacheSite()
+	text, err := os.ReadFile(s.Placement)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		panic(err)
+	}
+	p, err := change.ParsePlacement(text)
+	if err != nil {
+		panic(err)
+	}
+	for i, svc := range s.Target.Services {
+		if at, moved := p.Services[svc.Name]; moved {
+			s.Target.Services[i].Host, s.Target.Services[i].Address = at.Host, at.Address
+		}
+	}
+	return s
 }
 
 // cacheState is everything that an undo of a move of a cache must restore.
@@ -169,7 +190,7 @@ func TestMoveCacheSwitchKills(t *testing.T) {
 func (c *contest) cacheKills(step, effect string) {
 	c.t.Helper()
 	changetest.Run(c.t, changetest.Case{
-		Dir: c.dir, Open: func(string) *change.Site { return c.cacheSite() },
+		Dir: c.dir, Open: func(string) *change.Site { return c.placedSite() },
 		Policy:   iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}},
 		Remedies: map[string]iikanji.Remedy{step: movingCache("redis", "step", step)},
 		Effects:  map[string]string{step: effect},

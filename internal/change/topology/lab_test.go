@@ -240,7 +240,7 @@ func (c *contest) executor(s *change.Site) (*change.Executor, *history.History) 
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(func() { h.Close() })
-	return &change.Executor{Hands: s, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability}}}, h
+	return &change.Executor{Hands: s, Journal: h, Policy: iikanji.Policy{Allow: []iikanji.Promise{iikanji.Availability, iikanji.RowOrder}}}, h
 }
 
 // move is the remedy.

@@ -242,7 +242,8 @@ func TestSpreadRefused(t *testing.T) {
 	refused("spread it over both hosts first", iikanji.Remedy{Kind: "topology", Target: "isu-go", Args: changetest.Args("act", "gather", "service", "isu-go", "to", "db")})
 	counted := strings.Replace(source, "func main() {", "var served int\n\nfunc count(w http.ResponseWriter, r *http.Request) { served++; fmt.Fprint(w, served) }\n\nfunc main() {", 1)
 	write("web", "/home/isucon/webapp/main.go", counted)
-	refused("keeps memory on its host at main.go:21 (served): each instance would keep other values", spreading())
+	line := 1 + strings.Count(source[:strings.Index(source, "func main() {")], "\n")
+	refused(fmt.Sprintf("keeps memory on its host at main.go:%d (served): each instance would keep other values", line), spreading())
 	write("web", "/home/isucon/webapp/main.go", source+"\n")
 	if got := c.spreadState(); got != before {
 		t.Errorf("refusing changed\n%s\nto\n%s", before, got)
