@@ -49,17 +49,24 @@ func (i *fileInfo) Sys() any {
 }
 
 // A dirEntry is an fs.DirEntry on the stream: name and type, so that a folder of many
-// files costs no description of each.
+// files costs no description of each. A walk has the descriptions of files with their names:
+// whoever walks asks for them, and each would be a round trip.
 type dirEntry struct {
 	N string
 	M fs.FileMode
+	I *fileInfo // nil where it was not asked for
 
 	dir  string
 	peer *Peer
 }
 
 // Name and the others implement fs.DirEntry.
-func (e *dirEntry) Name() string               { return e.N }
-func (e *dirEntry) IsDir() bool                { return e.M.IsDir() }
-func (e *dirEntry) Type() fs.FileMode          { return e.M }
-func (e *dirEntry) Info() (fs.FileInfo, error) { return e.peer.Lstat(join(e.dir, e.N)) }
+func (e *dirEntry) Name() string      { return e.N }
+func (e *dirEntry) IsDir() bool       { return e.M.IsDir() }
+func (e *dirEntry) Type() fs.FileMode { return e.M }
+func (e *dirEntry) Info() (fs.FileInfo, error) {
+	if e.I != nil {
+		return e.I, nil
+	}
+	return e.peer.Lstat(join(e.dir, e.N))
+}

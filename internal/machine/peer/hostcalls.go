@@ -52,9 +52,12 @@ func (p *Peer) Stat(path string) (fs.FileInfo, error) { return p.info("Stat", on
 func (p *Peer) Lstat(path string) (fs.FileInfo, error) { return p.info("Lstat", onePath{path}) }
 
 // ReadDir lists a folder.
-func (p *Peer) ReadDir(path string) ([]fs.DirEntry, error) {
+func (p *Peer) ReadDir(path string) ([]fs.DirEntry, error) { return p.readDir("ReadDir", path) }
+
+// readDir lists a folder by a call.
+func (p *Peer) readDir(call, path string) ([]fs.DirEntry, error) {
 	var in []*dirEntry
-	if err := p.call(p.ctx, "ReadDir", onePath{path}, nil, &in); err != nil {
+	if err := p.call(p.ctx, call, onePath{path}, nil, &in); err != nil {
 		return nil, err
 	}
 	out := make([]fs.DirEntry, 0, len(in))
@@ -90,7 +93,7 @@ type tree struct{ p *Peer }
 // Open implements fs.FS; fs.WalkDir does not call it.
 func (t tree) Open(name string) (fs.File, error)          { return t.p.Open(name) }
 func (t tree) Stat(name string) (fs.FileInfo, error)      { return t.p.Lstat(name) }
-func (t tree) ReadDir(name string) ([]fs.DirEntry, error) { return t.p.ReadDir(name) }
+func (t tree) ReadDir(name string) ([]fs.DirEntry, error) { return t.p.readDir("ReadDirInfo", name) }
 
 // Write replaces a file's content atomically.
 func (p *Peer) Write(path string, body []byte, perm os.FileMode) error {

@@ -10,6 +10,9 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
+// mostDescribed bounds the files of a folder that are described in one answer.
+const mostDescribed = 10_000
+
 // reads serves the calls that change nothing.
 func (s *server) reads(mux *http.ServeMux) {
 	mux.Handle("/Read", handleCall(s, func(_ context.Context, a onePath, _ io.Reader) (body[none], error) {
@@ -31,14 +34,24 @@ func (s *server) reads(mux *http.ServeMux) {
 	}
 	mux.Handle("/Stat", info(s.h.Stat))
 	mux.Handle("/Lstat", info(s.h.Lstat))
-	mux.Handle("/ReadDir", handleCall(s, func(_ context.Context, a onePath, _ io.Reader) ([]dirEntry, error) {
-		entries, err := s.h.ReadDir(a.Path)
-		var out []dirEntry
-		for _, e := range entries {
-			out = append(out, dirEntry{N: e.Name(), M: e.Type()})
-		}
-		return out, err
-	}))
+	list := func(described bool) http.HandlerFunc {
+		return handleCall(s, func(_ context.Context, a onePath, _ io.Reader) ([]dirEntry, error) {
+			entries, err := s.h.ReadDir(a.Path)
+			var out []dirEntry
+			for _, e := range entries {
+				one := dirEntry{N: e.Name(), M: e.Type()}
+				if described && !e.IsDir() && len(entries) <= mostDescribed {
+					if i, err := e.Info(); err == nil { // else it is gone, and asked for alone
+						one.I = fileInfoOf(i)
+					}
+				}
+				out = append(out, one)
+			}
+			return out, err
+		})
+	}
+	mux.Handle("/ReadDir", list(false))
+	mux.Handle("/ReadDirInfo", list(true))
 	text := func(of func(string) (string, error)) http.HandlerFunc {
 		return handleCall(s, func(_ context.Context, a onePath, _ io.Reader) (string, error) { return of(a.Path) })
 	}
