@@ -11,12 +11,12 @@ import (
 )
 
 var rowByRowInsert = Lever{Code: "APP204", Title: "one statement per element",
-	Line:    "an INSERT runs once per element of a loop",
+	Line:    "an INSERT or an UPDATE runs once per element of a loop",
 	Promise: NoPromise, Order: 4, Saved: Share{Lo: 0.3, Hi: 0.9}, Of: OfStatements,
 	find: findRowByRowInserts, whole: perElementInserts,
 }
 
-// findRowByRowInserts finds an INSERT that runs once per element of a loop.
+// findRowByRowInserts finds an INSERT or an UPDATE that runs once per element of a loop.
 func findRowByRowInserts(r *reporter) error {
 	l := &rowByRow{reporter: r, calls: callsOf(r.pass)}
 	l.still = quietness{pass: r.pass, calls: l.calls}
@@ -42,7 +42,11 @@ type rowByRow struct {
 func (l *rowByRow) visit(c *sqlcall.Call) {
 	ins, ok := insertOf(c.SQL())
 	unread := !ok && adds(c.SQL())
-	if !ok && !unread || l.triesAgain(c) {
+	if !ok && !unread {
+		l.visitUpdate(c)
+		return
+	}
+	if l.triesAgain(c) {
 		return
 	}
 	p := place{node: c.Expr, statements: []string{c.SQL()}, what: "one INSERT is sent per element of the loop", how: "insert many rows by one statement"}
@@ -99,6 +103,9 @@ type execution struct {
 	aside    []asideVariable
 	taken    map[string]bool // names around the loop
 	whole    bool            // the text of the statement is written anew
+	// update is the statement where it changes rows, and values the list of its arguments.
+	update *rowUpdate
+	values string
 }
 
 // execution checks that the rewrite keeps the meaning.

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -43,7 +44,11 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 	if e.call.Named || e.ins.params == 1 {
 		size = fmt.Sprint(e.rows)
 	}
-	head := chunkHead(e.pass, e.loop.Pos(), chunk, rest, args, size)
+	head, comment := chunkHead(e.pass, e.loop.Pos(), chunk, rest, args, size), fmt.Sprintf("// One INSERT stores up to %d rows.", e.rows)
+	if e.update != nil {
+		head = e.updateHead(chunk, rest, args)
+		comment = fmt.Sprintf("// One UPDATE changes up to %d rows. A key that comes again begins another one.", e.rows)
+	}
 	first := e.moved[0].Pos()
 	declared, collected := e.declaration(args, kind), fmt.Sprintf("%s = append(%s, %s)", args, args, source.text(from, to))
 	for _, v := range aside {
@@ -51,7 +56,7 @@ func (e *execution) edits() ([]analysis.TextEdit, bool) {
 		collected += fmt.Sprintf("\n%s%s = append(%s, %s)", source.indent(first), v.list, v.list, v.object.Name())
 	}
 	edits := []analysis.TextEdit{
-		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("// One INSERT stores up to %d rows.\n%s%s\n%s", e.rows, indent, declared, indent)),
+		edit(e.loop.Pos(), e.loop.Pos(), fmt.Sprintf("%s\n%s%s\n%s", comment, indent, declared, indent)),
 		edit(first, e.moved[len(e.moved)-1].End(), collected),
 		edit(e.loop.End(), e.loop.End(), fmt.Sprintf("\n%s%s\n%s\n%s}", indent, strings.Join(head, "\n"+indent), sent, indent)),
 	}
@@ -105,6 +110,7 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 		return name + lead + e.opening(source, argStart) + chunk + source.text(argEnd, last), true
 	}
 	query, before, ok := e.query(source, chunk)
+	list := cmp.Or(e.values, chunk)
 	names, ok2 := e.namesFirst(lead, chunk)
 	rows := "len(" + chunk + ")"
 	if e.ins.params > 1 {
@@ -119,11 +125,11 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 		if c.Context != nil {
 			context = source.text(c.Context.Pos(), c.Context.End()) + ", "
 		}
-		call := fmt.Sprintf("%s.%s(%s%s, %s...)", source.text(e.handle().Expr.Pos(), e.handle().Expr.End()), c.Name, context, query, chunk)
+		call := fmt.Sprintf("%s.%s(%s%s, %s...)", source.text(e.handle().Expr.Pos(), e.handle().Expr.End()), c.Name, context, query, list)
 		return names + lead + e.opening(source, c.Expr.Pos()) + call + source.text(c.Expr.End(), last), true
 	}
 	return names + lead + e.opening(source, c.QueryArg.Pos()) + query + source.text(c.QueryArg.End(), argStart) +
-		chunk + "..." + strings.TrimPrefix(strings.TrimLeft(source.text(argEnd, last), " \t\n"), ","), true
+		list + "..." + strings.TrimPrefix(strings.TrimLeft(source.text(argEnd, last), " \t\n"), ","), true
 }
 
 // opening is the text of the moved statements up to a position in the call. The loop
@@ -148,6 +154,10 @@ func indented(lines []string, indent string) string {
 // query is the expression of the statement for the rows of a chunk, and lines that stand
 // before it.
 func (e *execution) query(source *sourceText, chunk string) (text string, before []string, ok bool) {
+	if e.update != nil {
+		text, before = e.updateQuery(chunk)
+		return text, before, true
+	}
 	if e.ins.numbers != nil {
 		return e.numberedQuery(source, chunk)
 	}
