@@ -233,11 +233,18 @@ func (r round) countable() bool {
 		return !channel
 	case *ast.ForStmt:
 		if b, ok := loop.Cond.(*ast.BinaryExpr); ok {
-			return slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op) && measures(info, b)
+			return slices.Contains([]token.Token{token.LSS, token.LEQ, token.GTR, token.GEQ}, b.Op) && (measures(info, b) || r.counts(loop))
 		}
 		return rowsOf(loop) != nil
 	}
 	return true
+}
+
+// counts reports whether the counter of a loop reaches the statement: a loop that tries again does
+// not tell it how often.
+func (r round) counts(loop *ast.ForStmt) bool {
+	init, ok := loop.Init.(*ast.AssignStmt)
+	return ok && init.Tok == token.DEFINE && len(init.Lhs) == 1 && slices.Contains(r.values.variables(), r.p.x.variable(init.Lhs[0]))
 }
 
 // measures reports whether a condition compares with the length of something: a loop that

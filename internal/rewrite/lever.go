@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/token"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -143,6 +144,9 @@ type reporter struct {
 // report adds a place: as a diagnostic for drivers of analyzers, and as a result
 // for Run.
 func (r *reporter) report(p place) {
+	if slices.ContainsFunc(p.fixes, func(f analysis.SuggestedFix) bool { return hidden(r.pass, f) }) {
+		p.fixes, p.why = nil, refusal{p.node, nameTaken}
+	}
 	switch {
 	case len(p.fixes) == 0:
 		p.proof = Hint

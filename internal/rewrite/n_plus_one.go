@@ -47,6 +47,19 @@ type perElement struct {
 	// reorders: the fix in the making reads the first of perhaps several rows that no
 	// ORDER BY tells apart.
 	reorders bool
+	// locking: the fix in the making locks the rows of later elements before it comes to them.
+	locking bool
+}
+
+// weakened is the promise that the fix in the making weakens, none or otherwise.
+func (l *perElement) weakened(otherwise Promise) Promise {
+	switch {
+	case l.locking:
+		return Isolation
+	case l.reorders:
+		return RowOrder
+	}
+	return otherwise
 }
 
 func (l *perElement) visit(c *sqlcall.Call) {
@@ -67,7 +80,7 @@ func (l *perElement) visit(c *sqlcall.Call) {
 	}
 	if b, ok := l.batch(c, s); ok {
 		l.no(c.Expr, nameTaken)
-		if edits, ok := b.edits(); ok {
+		if edits, ok := b.edits(); ok && !hidden(l.pass, suggested("", edits)[0]) {
 			p.fixes = suggested("Read the rows before the loop", edits)
 			if b.multi && s.selects().OrderBy == nil {
 				p.promise = RowOrder
@@ -75,12 +88,13 @@ func (l *perElement) visit(c *sqlcall.Call) {
 		}
 	}
 	if len(p.fixes) == 0 {
-		l.reorders = false
+		l.reorders, l.locking = false, false
 		if edits, ok := l.readInline(c); ok {
 			p.fixes = suggested("Read the rows of the next elements", edits)
-			if l.reorders || c.Op == sqlcall.Select && s.selects().OrderBy == nil {
-				p.promise = RowOrder
+			if c.Op == sqlcall.Select && s.selects().OrderBy == nil {
+				l.reorders = true
 			}
+			p.promise = l.weakened(NoPromise)
 		} else {
 			l.readFirst(&p, c.Expr, c.Loop)
 		}
@@ -105,14 +119,11 @@ func (l *perElement) helpers() {
 			if inner.Loop == nil && inner.Op != sqlcall.Exec && inner.Op != sqlcall.Prepare && len(inner.Args) > 0 && !inner.Handle.Faked && (inner.Text != nil && readsRows(inner.SQL()) || inner.Texts != nil && onlySelects(inner)) {
 				p := place{node: call, statements: textsOf(inner), what: "each element of the loop calls " + fn.Name() + ", which sends a query",
 					how: "read the rows of all elements by one statement before the loop"}
-				l.reorders = false
+				l.reorders, l.locking = false, false
 				if edits, ok := l.prefetch(call, fn, loop); ok {
 					p.fixes = suggested("Read the rows before the loop", edits)
 				} else if edits, ok := l.readAhead(call, fn, loop); ok {
-					p.fixes = suggested("Read the rows of the next elements", edits)
-					if l.reorders {
-						p.promise = RowOrder
-					}
+					p.fixes, p.promise = suggested("Read the rows of the next elements", edits), l.weakened(NoPromise)
 				} else if p.why = l.refused; true {
 					if edits, ok := l.lookAhead(call, fn, loop); ok {
 						p.fixes, p.how, p.proof = suggested("Read the rows ahead", edits), fmt.Sprintf("read up to %d rows by one statement once %d were looked up", aheadRows, aheadAfter), Tested
@@ -190,6 +201,10 @@ type batch struct {
 	row   types.Type // of one row
 	field string     // of the row, holds the key: the rows are read with IN
 	in    [2]int     // tokens "=" and "?" of the key
+	// but are variables that a round defines once: that is no change of them.
+	but []*types.Var
+	// list is the name that what the loop goes over gets, if it is a call.
+	list string
 }
 
 // batch checks that the rewrite keeps the meaning.
@@ -227,9 +242,9 @@ func (b *batch) iterates() bool {
 		return false
 	}
 	if _, isCall := ast.Unparen(b.loop.X).(*ast.CallExpr); isCall {
-		return false
+		return b.list != ""
 	}
-	return b.still.quiet(b.loop.X)
+	return b.repeatable(b.loop.X)
 }
 
 // unconditional reports whether every round that gets to the statement runs it:
@@ -258,12 +273,12 @@ func (b *batch) arguments() bool {
 	info := b.pass.TypesInfo
 	for i, a := range b.call.Args {
 		if !b.varies(a, b.loop) {
-			if !b.unset(a) || !b.still.quiet(a) {
+			if !b.unset(a) || !b.repeatable(a) {
 				return false
 			}
 			continue
 		}
-		if b.key >= 0 || b.varies(a, bodyOf(b.loop)) || !b.still.quiet(a) || !b.unset(a) || guarded(b.pass, a, b.call.Expr, b.loop) {
+		if b.key >= 0 || b.varies(a, bodyOf(b.loop)) || !b.repeatable(a) || !b.unset(a) || guarded(b.pass, a, b.call.Expr, b.loop) {
 			return false
 		}
 		b.key, b.keyT = i, info.TypeOf(a)
@@ -288,6 +303,9 @@ func (b *batch) unsetIn(e ast.Expr, in ast.Node) bool {
 	set := func(lhs ast.Expr) {
 		id := rootIdent(lhs)
 		if id == nil || !b.mentions(e, b.pass.TypesInfo.ObjectOf(id)) {
+			return
+		}
+		if v, isVar := b.pass.TypesInfo.ObjectOf(id).(*types.Var); isVar && slices.Contains(b.but, v) {
 			return
 		}
 		l := types.ExprString(lhs)

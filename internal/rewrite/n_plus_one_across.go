@@ -57,14 +57,12 @@ func (g *appCode) readAcross(home func(*part) *perElement, at round, s *sent, p 
 		return
 	}
 	l := home(at.p)
-	l.refused, l.reorders, home(s.p).reorders = refusal{}, false, false
+	l.refused, l.reorders, home(s.p).reorders, l.locking, home(s.p).locking = refusal{}, false, false, false, false
 	edits, ok := l.readAhead(at.call, at.helper, loop)
 	if !ok {
 		p.why = l.refused
 		return
 	}
 	p.fixes = suggested("Read the rows of the next elements", edits)
-	if home(s.p).reorders {
-		p.promise = RowOrder
-	}
+	p.promise = home(s.p).weakened(p.promise)
 }

@@ -40,7 +40,7 @@ func (l *perElement) lookAhead(call *ast.CallExpr, fn *types.Func, loop ast.Stmt
 	}
 	b := &batch{perElement: l}
 	for i, a := range call.Args {
-		if !l.still.quiet(a) || i != g.key && (l.varies(a, loop) || !b.unsetIn(a, loop)) {
+		if !l.repeatable(a) || i != g.key && (l.varies(a, loop) || !b.unsetIn(a, loop)) {
 			return nil, l.no(a, "an argument besides the key varies, or its evaluation does more than read")
 		}
 	}

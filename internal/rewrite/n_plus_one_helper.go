@@ -233,7 +233,7 @@ func (l *perElement) prefetch(call *ast.CallExpr, fn *types.Func, around ast.Stm
 		return nil, false
 	}
 	for i, a := range call.Args {
-		if !l.still.quiet(a) || !b.unset(a) || i != g.key && l.varies(a, loop) || i == g.key && (!l.varies(a, loop) || l.varies(a, loop.Body)) {
+		if !l.repeatable(a) || !b.unset(a) || i != g.key && l.varies(a, loop) || i == g.key && (!l.varies(a, loop) || l.varies(a, loop.Body)) {
 			return nil, l.no(a, "the key is not of the element alone, or another argument varies")
 		}
 		if i == g.key && guarded(l.pass, a, call, loop) {

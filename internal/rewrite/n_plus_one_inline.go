@@ -1,10 +1,12 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,31 +38,42 @@ func (r *reader) elementKey() bool {
 	b := &batch{perElement: r.perElement}
 	for i, a := range c.Args {
 		a = r.byElement(a, c.Loop)
-		if len(c.Args) == 1 && r.varies(a, body) && r.heldRows(a) {
+		if len(c.Args) == 1 && !r.locks && r.varies(a, body) && r.heldRows(a) {
 			r.keys = append(r.keys, keyPart{at: i, typ: r.pass.TypesInfo.TypeOf(a), element: a})
 			continue
 		}
+		defs, vars, known := r.definitions(a, c.Expr, c.Loop)
+		b.but = vars
 		switch varies := r.varies(a, c.Loop); {
 		case !r.needs(b.unsetIn(a, body), a, "the loop sets an argument of the statement"):
 			return false
-		case !varies && !r.needs(r.still.quiet(a), a, "an argument of the statement does more than compute"):
+		case !varies && !r.needs(r.repeatable(a), a, "an argument of the statement does more than compute"):
 			return false
-		case varies && !r.needs(r.still.quiet(a) && !r.varies(a, body), a, "an argument of the statement varies, and not by the element alone"):
+		case varies && !r.needs(r.repeatable(a) && known && r.definedAlike(b, defs, body), a, "an argument of the statement varies, and not by the element alone"):
 			return false
-		case varies && !r.needs(plainKey(r.pass.TypesInfo.TypeOf(a)), a, "no integer or text of the element is an argument of the statement"):
+		case varies && !r.needs(plainKey(r.pass.TypesInfo.TypeOf(a)), a, "no plain value of the element is an argument of the statement"):
 			return false
 		case varies && !r.needs(!guarded(r.pass, a, c.Expr, c.Loop), a, "the key is behind a pointer that only some rounds may follow"):
 			return false
 		case varies:
 			r.keys = append(r.keys, keyPart{at: i, typ: r.pass.TypesInfo.TypeOf(a), element: a})
+			r.defines = append(r.defines, defs...)
 		}
 	}
+	slices.SortFunc(r.defines, func(a, b *ast.AssignStmt) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	r.defines = slices.Compact(r.defines)
+	b.but = nil
 	for _, e := range []ast.Expr{r.handle().Expr, c.Context} {
-		if e != nil && !r.needs(!r.varies(e, c.Loop) && b.unsetIn(e, body) && (r.still.quiet(e) || contextual(r.pass, e)), e, "the database or the context of the statement varies") {
+		if e != nil && !r.needs(!r.varies(e, c.Loop) && b.unsetIn(e, body) && (r.repeatable(e) || contextual(r.pass, e)), e, "the database or the context of the statement varies") {
 			return false
 		}
 	}
-	return r.needs(len(r.keys) > 0, c.Expr, "no integer or text of the element is an argument of the statement")
+	return r.needs(len(r.keys) > 0, c.Expr, "no plain value of the element is an argument of the statement")
+}
+
+// definedAlike reports whether the loop sets nothing that the definitions of a key are made of.
+func (r *reader) definedAlike(b *batch, defs []*ast.AssignStmt, body ast.Node) bool {
+	return !slices.ContainsFunc(defs, func(d *ast.AssignStmt) bool { return !b.unsetIn(d.Rhs[0], body) })
 }
 
 // inlineDestinations finds what the rows are read into: by Scan the types of the values, by
@@ -130,11 +143,13 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		fmt.Sprintf("var %s []%s", n["keys"], t.keyType),
 	}
 	if r.aheadRows == "" {
-		lines = append(lines, r.headerText(r.source, header, r.elements())+" {",
+		lines = append(append(lines, r.headerText(r.source, header, r.elements())+" {"), r.defined()...)
+		lines = append(lines,
 			fmt.Sprintf("%s = append(%s, %s)", n["keys"], n["keys"], r.elementText(r.source, t.keyType)),
 			"}")
 	}
 	lines = append(append(append(lines, t.state()...), t.reading()...), t.lookup()...)
+	lines, head := r.perElement.named(r.source, c.Loop, lines)
 	indent := r.source.indent(c.Loop.Pos())
 	before := edit(c.Loop.Pos(), c.Loop.Pos(), layOut(lines, indent)+indent)
 	if start, _, _ := r.source.wholeLines(c.Loop.Pos(), c.Loop.Pos()); strings.TrimSpace(r.source.text(start, c.Loop.Pos())) == "" {
@@ -145,7 +160,7 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	for _, k := range r.keys {
 		parts = append(parts, t.written(c.Args[k.at]))
 	}
-	return []analysis.TextEdit{before, edit(from, to, t.lookedUp(keyLiteral(t.keyType, parts)))}, true
+	return append(head, before, edit(from, to, t.lookedUp(keyLiteral(t.keyType, parts)))), true
 }
 
 // freshOfCall is a name for the nth statement of a function that is not taken, neither in the

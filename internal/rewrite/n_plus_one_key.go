@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -132,7 +133,7 @@ func (k *keyPart) fromElement(l *perElement, r *reader, call *ast.CallExpr, arou
 		return false
 	}
 	k.element = a
-	return l.needs(l.still.quiet(a) && !l.varies(a, bodyOfLoop(around)), a, "the key is not of the element alone") &&
+	return l.needs(l.repeatable(a) && !l.varies(a, bodyOfLoop(around)), a, "the key is not of the element alone") &&
 		l.needs(!guarded(l.pass, a, call, around), a, "the key is behind a pointer that only some rounds may follow")
 }
 
@@ -171,7 +172,61 @@ func (r *reader) elements() ast.Expr {
 	for _, k := range r.keys {
 		all.Elts = append(all.Elts, k.element)
 	}
+	for _, d := range r.defines {
+		all.Elts = append(all.Elts, d.Rhs[0])
+	}
 	return all
+}
+
+// definitions are the statements at the top of a loop's body that define the variables of an
+// expression, each once and by computing: the values can be computed before the loop in the same way.
+func (l *perElement) definitions(e ast.Expr, call *ast.CallExpr, loop ast.Stmt) (defs []*ast.AssignStmt, vars []*types.Var, ok bool) {
+	body, isBlock := bodyOfLoop(loop).(*ast.BlockStmt)
+	if !isBlock {
+		return nil, nil, false
+	}
+	for v := range l.variablesIn(e, body) {
+		at := slices.IndexFunc(body.List, func(s ast.Stmt) bool {
+			a, isSet := s.(*ast.AssignStmt)
+			return isSet && a.Tok == token.DEFINE && len(a.Lhs) == 1 && len(a.Rhs) == 1 && l.pass.TypesInfo.Defs[identOf(a.Lhs[0])] == v && a.End() <= call.Pos()
+		})
+		if at < 0 || l.calls.Writes[v] != 1 {
+			return nil, nil, false
+		}
+		a := body.List[at].(*ast.AssignStmt)
+		if !l.repeatable(a.Rhs[0]) || guarded(l.pass, a.Rhs[0], call, loop) {
+			return nil, nil, false
+		}
+		before, of, ok := l.definitions(a.Rhs[0], call, loop)
+		if !ok {
+			return nil, nil, false
+		}
+		defs, vars = append(append(defs, before...), a), append(append(vars, of...), v)
+	}
+	slices.SortFunc(defs, func(a, b *ast.AssignStmt) int { return cmp.Compare(a.Pos(), b.Pos()) })
+	return slices.Compact(defs), vars, true
+}
+
+// variablesIn goes over the variables of an expression that are declared in a node.
+func (l *perElement) variablesIn(e ast.Expr, in ast.Node) map[*types.Var]bool {
+	vars := map[*types.Var]bool{}
+	ast.Inspect(e, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			if v, isVar := l.pass.TypesInfo.Uses[id].(*types.Var); isVar && !v.IsField() && in.Pos() <= v.Pos() && v.Pos() < in.End() {
+				vars[v] = true
+			}
+		}
+		return true
+	})
+	return vars
+}
+
+// defined are the lines that define the variables of the keys.
+func (r *reader) defined() (lines []string) {
+	for _, d := range r.defines {
+		lines = append(lines, r.source.text(d.Pos(), d.End()))
+	}
+	return lines
 }
 
 // partOf is the expression of a part of a key.

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"cmp"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
 	"slices"
@@ -35,6 +36,8 @@ type reader struct {
 	s    *statement
 	all  []*statement // of each text that the call may send; s is the first one
 	keys []keyPart    // of the statement, which vary
+	// defines are the statements of a round that define variables of its keys.
+	defines []*ast.AssignStmt
 	// aheadRows is a map of rows that another rewrite has read ahead, whose field aheadField is the key;
 	// "" where the key is of the element.
 	aheadRows, aheadField string
@@ -43,6 +46,7 @@ type reader struct {
 	lean   bool
 	multi  bool         // Select: several rows for each key
 	first  bool         // of perhaps several rows for a key, the first one is read
+	locks  bool         // in a transaction: the statement locks the row that it reads
 	dests  []types.Type // what the destinations point to
 	points bool         // Select: into a slice of pointers to rows
 	source *sourceText
@@ -87,13 +91,13 @@ func (r *reader) keyed(varying []int) bool {
 			}
 		}
 	}
-	if !r.needs(len(keys) > 0, r.call.Expr, "no integer or text of the element is an argument of %s", r.decl.Name.Name) {
+	if !r.needs(len(keys) > 0, r.call.Expr, "no plain value of the element is an argument of %s", r.decl.Name.Name) {
 		return false
 	}
 	r.keys, r.lean = nil, len(varying) > 1
 	for _, at := range keys {
 		k, ok := r.keyOf(at)
-		if !r.needs(ok, r.call.Expr, "no integer or text of the element is an argument of %s", r.decl.Name.Name) {
+		if !r.needs(ok, r.call.Expr, "no plain value of the element is an argument of %s", r.decl.Name.Name) {
 			return false
 		}
 		r.lean = r.lean || k.path != ""
@@ -167,7 +171,7 @@ func (r *reader) statement() bool {
 			"the statement is prepared, and not in the function of the loop") {
 		return false
 	}
-	r.all, r.first = nil, false
+	r.all, r.first, r.locks = nil, false, false
 	for _, sql := range c.All() {
 		s, ok := r.readable(sql)
 		if !ok {
@@ -175,9 +179,11 @@ func (r *reader) statement() bool {
 		}
 		r.all = append(r.all, s)
 		r.first = r.first || r.firstOf(s)
+		r.locks = r.locks || sqltext.Locks(s.tokens)
 	}
 	r.s = r.all[0]
 	r.reorders = r.reorders || r.first
+	r.locking = r.locks
 	return true
 }
 
@@ -190,8 +196,9 @@ func (r *reader) firstOf(s *statement) bool {
 func (r *reader) readable(sql string) (*statement, bool) {
 	c := r.call
 	s, err := parse(sql)
-	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct && !sqltext.Locks(s.tokens), c.Expr,
-		"the statement is no SELECT of a table, is a DISTINCT one, or locks its rows") ||
+	if !r.needs(err == nil && s.selects() != nil && s.selects().From != nil && !s.selects().Distinct, c.Expr, "the statement is no SELECT of a table, or is a DISTINCT one") ||
+		!r.needs(!sqltext.Locks(s.tokens) || r.locksRow(s), c.Expr, "the statement locks rows, and not the row of one key, until the end of a transaction of MySQL") ||
+		!r.needs(r.handle().Kind != sqlcall.Tx || !serializable(r.pass), c.Expr, "in a serializable transaction, a statement that fails may end it") ||
 		!r.needs(onePlaceholderEach(s.tokens, c.Args), c.Expr, "the statement's placeholders are not ? or $1, one for each argument") ||
 		!r.needs(!dollared(s.tokens) || r.handle().Kind != sqlcall.Tx, c.Expr, "in a transaction of PostgreSQL, a statement that fails would end it") {
 		return nil, false
@@ -214,15 +221,17 @@ func onePlaceholderEach(tokens []sqltext.Token, args []ast.Expr) bool {
 	return ok && len(args) > 0 && len(args) == len(at)
 }
 
-// plainKey reports whether a type has integers or texts, which may be NULL: no row has that
-// key, so that it is asked for by itself.
+// plainKey reports whether a type has plain values that a map can have as its keys: also those that
+// may be NULL, which no row has, so that they are asked for by themselves, and times, which are
+// the same where they are computed again. NaN is no key that is found, and is asked for by itself.
 func plainKey(t types.Type) bool {
 	basic, ok := t.Underlying().(*types.Basic)
-	if named := namedOf(t); !ok && named != nil && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "database/sql" {
-		_, isPointer := t.(*types.Pointer)
-		return !isPointer && slices.Contains([]string{"NullString", "NullInt64", "NullInt32", "NullInt16"}, named.Obj().Name())
+	if named := namedOf(t); !ok && named != nil && named.Obj().Pkg() != nil {
+		_, isPointer := types.Unalias(t).(*types.Pointer)
+		name := named.Obj().Pkg().Path() + "." + named.Obj().Name()
+		return !isPointer && slices.Contains([]string{"time.Time", "database/sql.NullString", "database/sql.NullInt64", "database/sql.NullInt32", "database/sql.NullInt16"}, name)
 	}
-	return ok && basic.Info()&(types.IsInteger|types.IsString) != 0
+	return ok && basic.Info()&(types.IsInteger|types.IsString|types.IsFloat|types.IsBoolean) != 0 && basic.Info()&types.IsUntyped == 0
 }
 
 // scansValues reports whether the row of a QueryRow is read by Scan at once.
@@ -243,7 +252,7 @@ func (r *reader) expressions() bool {
 	}
 	b := &batch{perElement: r.perElement}
 	for _, e := range all {
-		if !r.needs(r.still.quiet(e) || contextual(r.pass, e), e, "an argument of the statement does more than compute") ||
+		if !r.needs(r.repeatable(e) || contextual(r.pass, e), e, "an argument of the statement does more than compute") ||
 			!r.needs(b.unsetIn(e, r.decl.Body) && !r.varies(e, r.decl.Body), e, "an argument of the statement is a variable of %s", r.decl.Name.Name) {
 			return false
 		}
@@ -302,7 +311,7 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 		a = l.byElement(a, around)
 		// What cannot be computed before the loop counts as varying: it matters where the statement
 		// asks for it.
-		if l.varies(a, around) || !b.unsetIn(a, bodyOfLoop(around)) || !l.still.quiet(a) && !contextual(l.pass, a) {
+		if l.varies(a, around) || !b.unsetIn(a, bodyOfLoop(around)) || !l.repeatable(a) && !contextual(l.pass, a) {
 			varying = append(varying, i)
 		}
 	}
@@ -310,7 +319,7 @@ func (l *perElement) readAhead(call *ast.CallExpr, fn *types.Func, around ast.St
 	if isMethod && d.Recv == nil {
 		isMethod = false // a function of another package's name
 	}
-	if !l.needs(len(varying) > 0, call, "no integer or text of the element is an argument of %s", d.Name.Name) {
+	if !l.needs(len(varying) > 0, call, "no plain value of the element is an argument of %s", d.Name.Name) {
 		return nil, false
 	}
 	r, ok := home.readerOf(d, varying)
@@ -358,25 +367,65 @@ func (l *perElement) rounds(around ast.Stmt) (header ast.Stmt, ok bool) {
 	switch n := around.(type) {
 	case *ast.RangeStmt:
 		b.loop = n
-		return n, l.needs(b.iterates() && b.unsetIn(n.X, n.Body), n, "the loop goes over what cannot be gone over twice, as a call or a channel")
+		if far(l.pass.TypesInfo, n.X) {
+			return nil, l.no(n, countsFar)
+		}
+		b.list = l.listName(n)
+		return n, l.needs(b.iterates() && (b.list != "" || b.unsetIn(n.X, n.Body)), n, "the loop goes over what cannot be gone over twice, as a channel")
 	case *ast.ForStmt:
 		init, ok := n.Init.(*ast.AssignStmt)
-		counts := ok && init.Tok == token.DEFINE && len(init.Lhs) == 1 && n.Cond != nil && l.still.quiet(init) && l.still.quiet(n.Cond)
-		if _, steps := n.Post.(*ast.IncDecStmt); !counts || !steps {
+		counts := ok && init.Tok == token.DEFINE && len(init.Lhs) == 1 && n.Cond != nil && l.repeatable(init.Rhs[0]) && l.repeatable(n.Cond)
+		if !counts || !l.steps(n.Post) {
 			return nil, l.no(n, "the loop has no range whose elements are known before it")
 		}
 		kept := b.unsetIn(init.Lhs[0], n.Body)
-		ast.Inspect(n.Cond, func(x ast.Node) bool {
-			if id, isIdent := x.(*ast.Ident); isIdent {
-				if _, isVar := l.pass.TypesInfo.Uses[id].(*types.Var); isVar {
-					kept = kept && b.unsetIn(id, n.Body)
+		for _, part := range []ast.Node{n.Cond, n.Post} {
+			ast.Inspect(part, func(x ast.Node) bool {
+				if id, isIdent := x.(*ast.Ident); isIdent {
+					if _, isVar := l.pass.TypesInfo.Uses[id].(*types.Var); isVar {
+						kept = kept && b.unsetIn(id, n.Body)
+					}
 				}
-			}
-			return kept
-		})
+				return kept
+			})
+		}
+		if far(l.pass.TypesInfo, n.Cond) {
+			return nil, l.no(n, countsFar)
+		}
 		return n, l.needs(kept, n, "the loop changes what it counts to")
 	}
 	return nil, l.no(around, "the loop has no range whose elements are known before it")
+}
+
+// steps reports whether the last part of a loop's head adds to its counter, or takes from it.
+func (l *perElement) steps(post ast.Stmt) bool {
+	switch n := post.(type) {
+	case *ast.IncDecStmt:
+		return true
+	case *ast.AssignStmt:
+		return (n.Tok == token.ADD_ASSIGN || n.Tok == token.SUB_ASSIGN) && l.still.quiet(n)
+	}
+	return false
+}
+
+// mostRounds is the number of rounds beyond which a constant is no number of elements, but one that
+// a loop never gets to.
+const mostRounds = 100_000
+
+const countsFar = "the loop counts so far that it is left in another way"
+
+// far reports whether an expression has a constant beyond mostRounds.
+func far(info *types.Info, e ast.Expr) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		x, ok := n.(ast.Expr)
+		if !ok {
+			return true
+		}
+		v := info.Types[x].Value
+		found = found || v != nil && v.Kind() == constant.Int && constant.Compare(v, token.GTR, constant.MakeInt64(mostRounds))
+		return !found && v == nil
+	})
+	return found
 }
 
 // guarded reports whether a key follows a pointer, and its call stands where not every
@@ -499,7 +548,7 @@ func (l *perElement) byElement(a ast.Expr, loop ast.Stmt) ast.Expr {
 		value := ast.Expr(nil)
 		for _, s := range body.List {
 			set, isSet := s.(*ast.AssignStmt)
-			if isSet && set.Tok == token.DEFINE && len(set.Lhs) == 1 && len(set.Rhs) == 1 && l.pass.TypesInfo.Defs[identOf(set.Lhs[0])] == v && l.still.quiet(set.Rhs[0]) {
+			if isSet && set.Tok == token.DEFINE && len(set.Lhs) == 1 && len(set.Rhs) == 1 && l.pass.TypesInfo.Defs[identOf(set.Lhs[0])] == v && l.repeatable(set.Rhs[0]) {
 				value = set.Rhs[0]
 			}
 		}

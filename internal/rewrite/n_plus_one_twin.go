@@ -34,7 +34,7 @@ type twin struct {
 }
 
 // twinNames are what the new variables hold.
-var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys", "text", "asked", "arms", "many"}
+var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row", "found", "position", "at", "key", "dest", "send", "keys", "text", "asked", "arms", "many", "failed"}
 
 // newTwin prepares the text. ok is false if a type or a name cannot be written there.
 func newTwin(r *reader, name string) (*twin, bool) {
@@ -327,6 +327,9 @@ func (t *twin) state() []string {
 		fmt.Sprintf("var %s map[%s]%s // of the keys that were asked for last", t.names["rows"], t.keyType, t.held()),
 		fmt.Sprintf("var %s map[%s]bool", t.names["known"], t.keyType),
 	}
+	if t.locks {
+		lines = append(lines, fmt.Sprintf("var %s error // of the statement that locks the rows: it may have ended the transaction", t.names["failed"]))
+	}
 	if !t.several() {
 		return lines
 	}
@@ -508,7 +511,7 @@ func (t *twin) fetch() []string {
 		position+" int `db:\"position_\"`",
 		"}",
 		fmt.Sprintf("if err := %s; err != nil {", t.send),
-		fmt.Sprintf("%s = nil", n["rows"]),
+		t.withoutRows("err"),
 		"return",
 		"}",
 		fmt.Sprintf("for _, %s := range %s {", n["row"], n["found"]),
@@ -537,7 +540,7 @@ func (t *twin) fetchScan() []string {
 	return append(t.asserts(),
 		fmt.Sprintf("%s, err := %s", n["found"], t.send),
 		"if err != nil {",
-		fmt.Sprintf("%s = nil", n["rows"]),
+		t.withoutRows("err"),
 		"return",
 		"}",
 		fmt.Sprintf("defer %s.Close()", n["found"]),
@@ -550,8 +553,17 @@ func (t *twin) fetchScan() []string {
 		fmt.Sprintf("%s[%s[%s]] = %s", n["rows"], n["chunk"], n["position"], n["row"]),
 		"}",
 		fmt.Sprintf("if err != nil || %s.Err() != nil {", n["found"]),
-		fmt.Sprintf("%s = nil", n["rows"]),
+		t.withoutRows(n["found"]+".Err()"),
 		"}")
+}
+
+// withoutRows is what is done where reading ahead failed: the statement itself is sent. One that
+// locks rows may have ended the transaction, so that its error is the statement's.
+func (t *twin) withoutRows(err string) string {
+	if t.locks {
+		return fmt.Sprintf("%s, %s = nil, %s", t.names["rows"], t.names["failed"], err)
+	}
+	return t.names["rows"] + " = nil"
 }
 
 // lookup is the function that the body calls in place of its statement.
@@ -591,6 +603,9 @@ func (t *twin) lookup() []string {
 		fmt.Sprintf("if !%s[%s] {", n["known"], n["key"]),
 		fmt.Sprintf("%s(%s)", n["read"], n["key"]),
 		"}")
+	if t.locks {
+		lines = append(lines, fmt.Sprintf("if %s != nil {", n["failed"]), "return "+n["failed"], "}")
+	}
 	if t.multi {
 		lines = append(lines, fmt.Sprintf("if %s != nil && %s[%s] {", n["rows"], n["known"], n["key"]))
 	} else {

@@ -52,12 +52,13 @@ func (l *perElement) useTwin(r *reader, call *ast.CallExpr, loop, header ast.Stm
 		"}",
 		fmt.Sprintf("%s := %s(%s)", next, fun, strings.Join(args, ", ")),
 	}
+	lines, head := l.named(source, loop, lines)
 	indent := source.indent(loop.Pos())
 	before := edit(loop.Pos(), loop.Pos(), layOut(lines, indent)+indent)
 	if start, _, _ := source.wholeLines(loop.Pos(), loop.Pos()); strings.TrimSpace(source.text(start, loop.Pos())) == "" {
 		before = edit(start, start, indent+layOut(lines, indent))
 	}
-	edits := []analysis.TextEdit{before, edit(call.Fun.Pos(), call.Fun.End(), next)}
+	edits := append(head, before, edit(call.Fun.Pos(), call.Fun.End(), next))
 	if twin != "" {
 		_, end, _ := r.source.wholeLines(r.decl.Pos(), r.decl.End())
 		edits = append(edits, edit(end, end, twin))
@@ -139,7 +140,7 @@ func (l *perElement) headerText(source *sourceText, header ast.Stmt, key ast.Exp
 	if n, ok := header.(*ast.ForStmt); ok {
 		return strings.TrimSpace(source.text(n.Pos(), n.Body.Pos()))
 	}
-	b := &batch{perElement: l, loop: header.(*ast.RangeStmt), call: &sqlcall.Call{Args: []ast.Expr{key}}}
+	b := &batch{perElement: l, loop: header.(*ast.RangeStmt), call: &sqlcall.Call{Args: []ast.Expr{key}}, list: l.listName(header)}
 	return b.header(source)
 }
 

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/types"
@@ -110,7 +111,7 @@ func (b *batch) header(source *sourceText) string {
 		}
 		return "_"
 	}
-	x := source.text(b.loop.X.Pos(), b.loop.X.End())
+	x := cmp.Or(b.list, source.text(b.loop.X.Pos(), b.loop.X.End()))
 	first, second := "_", "_"
 	if b.loop.Key != nil {
 		first = name(b.loop.Key)

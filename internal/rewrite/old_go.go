@@ -1,8 +1,11 @@
 package rewrite
 
 import (
+	"bytes"
 	"fmt"
 	"go/token"
+	"go/types"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -49,4 +52,30 @@ func anyType(pass *analysis.Pass, at token.Pos) string {
 		return "any"
 	}
 	return "interface{}"
+}
+
+// written are the names of the standard library that the code of fixes has, whatever the file imports.
+var written = map[string]string{"strings.Builder": "strings", "strings.Repeat": "strings", "fmt.Fprintf(": "fmt", "sql.ErrNoRows": "database/sql",
+	"slices.Sort(": "slices", "slices.Compact(": "slices", "slices.Chunk(": "slices", "sort.Slice(": "sort"}
+
+// hidden reports whether a fix has a name of the standard library where that is a variable, a
+// function or another package: sql := "SELECT …" is common.
+func hidden(pass *analysis.Pass, f analysis.SuggestedFix) bool {
+	for _, e := range f.TextEdits {
+		for name, path := range written {
+			if !bytes.Contains(e.NewText, []byte(name)) {
+				continue
+			}
+			scope := pass.Pkg.Scope().Innermost(e.Pos)
+			if scope == nil {
+				continue
+			}
+			short, _, _ := strings.Cut(name, ".")
+			_, obj := scope.LookupParent(short, e.Pos)
+			if p, isPackage := obj.(*types.PkgName); obj != nil && (!isPackage || p.Imported().Path() != path) {
+				return true
+			}
+		}
+	}
+	return false
 }

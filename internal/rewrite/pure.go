@@ -29,6 +29,9 @@ const mostCalls = 6
 type purity struct {
 	x    *index
 	seen map[*types.Func]bool
+	// outside decides on functions of other packages, nil: those of pure ones have no effect. What
+	// a method may change is its receiver.
+	outside *quietness
 }
 
 func (x *index) purity() *purity { return &purity{x: x, seen: map[*types.Func]bool{}} }
@@ -106,10 +109,44 @@ func (p *purity) pureCall(c *ast.CallExpr, mine func(*types.Var) bool, depth int
 	if isFunc(fn, "fmt", "Sprintf", "Sprint", "Sprintln", "Errorf") {
 		return true
 	}
+	if p.outside != nil && fn.Pkg() != p.x.pass.Pkg {
+		return p.outside.quietFunc(fn) && (keepsReceiver(fn) || p.mine(receiverOf(c), mine))
+	}
 	if slices.Contains(purePackages, fn.Pkg().Path()) {
 		return !impure[fn.Pkg().Name()+"."+fn.Name()]
 	}
 	return p.pureFunc(fn, depth)
+}
+
+// keepsReceiver reports whether a function of another package has no receiver that it may change.
+func keepsReceiver(fn *types.Func) bool {
+	recv := fn.Signature().Recv()
+	if recv == nil || asksRequest(fn) {
+		return true
+	}
+	if _, pointer := types.Unalias(recv.Type()).(*types.Pointer); !pointer {
+		return !types.IsInterface(recv.Type()) || fn.Name() == "Error" || fn.Name() == "String"
+	}
+	return slices.Contains([]string{"Regexp", "URL", "Location"}, namedOf(recv.Type()).Obj().Name())
+}
+
+// receiverOf is what a method is called of, nil for a function.
+func receiverOf(c *ast.CallExpr) ast.Expr {
+	if sel, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok {
+		return sel.X
+	}
+	return nil
+}
+
+// repeatable reports whether an expression can be computed once more: it sends nothing, and changes
+// nothing that is there before, as a method that counts its calls does.
+func (l *perElement) repeatable(e ast.Expr) bool {
+	if !l.still.quiet(e) {
+		return false
+	}
+	p := sharedIndex(l.pass).purity()
+	p.outside = &l.still
+	return p.pure(e, func(*types.Var) bool { return false }, mostCalls)
 }
 
 // pureFunc reports whether a function of the package changes nothing but its own

@@ -48,17 +48,6 @@ func Hidden(tx *sqlx.Tx, posts []Post) error {
 
 func touch(tx *sqlx.Tx, u User) { tx.MustExec("UPDATE users SET seen = 1 WHERE id = ?", u.ID) }
 
-// Locks: each row is locked in its turn.
-func Locks(tx *sqlx.Tx, posts []Post) error {
-	for _, p := range posts {
-		var u User
-		if err := tx.Get(&u, "SELECT * FROM users WHERE id = ? FOR UPDATE", p.UserID); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
 // Fixed: the query does not depend on the element.
 func Fixed(db *sqlx.DB, posts []Post) (n int, err error) {
 	for range posts {

@@ -89,17 +89,6 @@ func RowAny(db *sql.DB, ids []int64) (out []any, err error) {
 	return out, nil
 }
 
-// RowLocks: the rows are locked one by one.
-func RowLocks(tx *sql.Tx, ids []int64) error {
-	for _, id := range ids {
-		var team int
-		if err := tx.QueryRow("SELECT team_id FROM users WHERE id = ? FOR UPDATE", id).Scan(&team); err != nil { // want `APP205`
-			return err
-		}
-	}
-	return nil
-}
-
 // RowLater: the key is set again in the round.
 func RowLater(db *sql.DB, ids []int64) error {
 	for _, id := range ids {
