@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"database/sql"
 	"fmt"
 	"go/ast"
 	"go/token"
@@ -46,7 +47,8 @@ type txUse struct {
 	ends    []*ast.CallExpr // Commit and Rollback
 	passed  []*ast.Ident    // to helpers that read, too
 	owned   []*types.Var    // parameters of helpers that take a transaction and nothing else
-	repeats bool            // a read is in a loop
+	repeats bool            // a read is in a loop, or in a closure
+	begun   *ast.CallExpr   // that begins the transaction
 }
 
 // begin reports "tx, err := db.Begin()" when all that follows only reads.
@@ -55,14 +57,18 @@ func (o *readOnlyTx) begin(a *ast.AssignStmt) {
 		return
 	}
 	call, ok := a.Rhs[0].(*ast.CallExpr)
-	if !ok || !o.begins(call) {
+	if !ok {
+		return
+	}
+	begins, each := o.begins(call)
+	if !begins {
 		return
 	}
 	tx := o.x.variable(a.Lhs[0])
 	if tx == nil || len(o.x.writes(tx)) > 0 {
 		return
 	}
-	var use txUse
+	use := txUse{begun: call}
 	if !o.collect(tx, &use, 3) || len(use.reads) == 0 {
 		return
 	}
@@ -71,32 +77,70 @@ func (o *readOnlyTx) begin(a *ast.AssignStmt) {
 	for _, c := range use.reads {
 		p.statements = append(p.statements, c.All()...)
 	}
-	cursor := slices.IndexFunc(use.reads, func(c *sqlcall.Call) bool { return c.Op == sqlcall.Query })
-	if o.r.needs(cursor < 0 || len(use.reads) == 1, call, "rows are read one by one while other statements may be sent, which would take two connections") && o.r.needs(o.widens(use.owned), call, "the transaction is passed to a function that takes nothing else, and whose parameter cannot be an interface") {
+	cursor, alone := slices.IndexFunc(use.reads, func(c *sqlcall.Call) bool { return c.Op == sqlcall.Query }), o.alone(use)
+	if o.r.needs(cursor < 0 || len(use.reads) == 1 || alone, call, "rows are read one by one while other statements may be sent, which would take two connections") &&
+		o.r.needs(o.closesRows(use), call, "the end of the transaction may be what closes rows") && o.r.needs(o.widens(use.owned), call, "the transaction is passed to a function that takes nothing else, and whose parameter cannot be an interface") {
 		if fix, ok := o.remove(a, call, tx, use); o.r.needs(ok, call, "its beginning, its end or the check of an error has a form that cannot be removed") {
 			p.fixes = fix1(fix)
-			if len(use.reads) == 1 && !use.repeats && len(use.passed) == 0 {
+			switch {
+			case alone && len(use.reads) == 1:
 				p.what, p.how, p.promise = "a transaction has one statement, which only reads", "send the statement without a transaction", NoPromise
+			case alone:
+				p.what, p.how, p.promise = "a transaction has one of several statements, which only read", "send the statement without a transaction", NoPromise
+			case each:
+				p.what, p.promise = fmt.Sprintf("a transaction has %d statements that only read, each of which sees what is committed then", len(use.reads)), NoPromise
+				p.how = "send the statements without a transaction: at its isolation they need not see the same state"
 			}
 		}
 	}
 	o.r.report(p)
 }
 
-// begins reports whether a call starts a transaction at the default isolation.
-func (o *readOnlyTx) begins(c *ast.CallExpr) bool {
+// begins reports whether a call starts a transaction at the default isolation, or at READ
+// COMMITTED: then each statement sees a state of its own.
+func (o *readOnlyTx) begins(c *ast.CallExpr) (ok, each bool) {
 	fn := o.x.callee(c)
 	if fn == nil || fn.Signature().Recv() == nil || fn.Signature().Results().Len() == 0 {
-		return false
+		return false, false
 	}
 	t := fn.Signature().Results().At(0).Type()
 	if !isNamed(t, "database/sql", "Tx") && !isNamed(t, "github.com/jmoiron/sqlx", "Tx") {
-		return false
+		return false, false
 	}
 	if fn.Pkg().Path() != "database/sql" && fn.Pkg().Path() != "github.com/jmoiron/sqlx" {
-		return false
+		return false, false
 	}
-	return len(c.Args) < 2 || isNil(o.x, c.Args[1])
+	if len(c.Args) < 2 || isNil(o.x, c.Args[1]) {
+		return true, false
+	}
+	return o.options(c.Args[1])
+}
+
+// options reads &sql.TxOptions{Isolation: sql.LevelReadCommitted, ReadOnly: true}.
+func (o *readOnlyTx) options(e ast.Expr) (ok, each bool) {
+	u, isAddress := ast.Unparen(e).(*ast.UnaryExpr)
+	if !isAddress {
+		return false, false
+	}
+	lit, isLit := ast.Unparen(u.X).(*ast.CompositeLit)
+	if !isLit {
+		return false, false
+	}
+	for _, e := range lit.Elts {
+		kv, isPair := e.(*ast.KeyValueExpr)
+		if !isPair {
+			return false, false
+		}
+		if key, isName := kv.Key.(*ast.Ident); !isName || key.Name != "Isolation" {
+			continue
+		}
+		level, isConstant := intConstant(o.x.pass.TypesInfo, kv.Value)
+		if !isConstant || level != int64(sql.LevelDefault) && level != int64(sql.LevelReadCommitted) {
+			return false, false
+		}
+		each = level == int64(sql.LevelReadCommitted)
+	}
+	return true, each
 }
 
 // collect notes every use of a transaction, also in functions of the package that
@@ -108,7 +152,7 @@ func (o *readOnlyTx) collect(tx *types.Var, use *txUse, depth int) bool {
 				return false
 			}
 			use.reads = append(use.reads, c)
-			use.repeats = use.repeats || c.Loop != nil || enclosing[*ast.FuncLit](o.x, id) != nil
+			use.repeats = use.repeats || o.again(id, use.begun)
 			continue
 		}
 		if end := o.ending(id); end != nil {
@@ -163,7 +207,7 @@ func (o *readOnlyTx) helper(id *ast.Ident, use *txUse, depth int) bool {
 	if !isFace && !slices.Contains(use.owned, param) {
 		use.owned = append(use.owned, param)
 	}
-	use.passed = append(use.passed, id)
+	use.passed, use.repeats = append(use.passed, id), use.repeats || o.again(id, use.begun)
 	return o.collect(param, use, depth-1)
 }
 

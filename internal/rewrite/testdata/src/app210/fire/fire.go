@@ -108,7 +108,7 @@ func Last(ctx context.Context, db *sql.DB) (n int) {
 
 func Closure(db *sqlx.DB) func() int {
 	return func() int {
-		tx, err := db.Beginx() // want `a transaction has 1 statements that only read`
+		tx, err := db.Beginx() // want `a transaction has one statement, which only reads`
 		if err != nil {
 			return 0
 		}
@@ -156,7 +156,7 @@ func count(tx *sqlx.Tx) (n int, err error) {
 }
 
 func Helper(db *sqlx.DB) (int, error) {
-	tx, err := db.Beginx() // want `that only read`
+	tx, err := db.Beginx() // want `a transaction has one statement, which only reads`
 	if err != nil {
 		return 0, err
 	}

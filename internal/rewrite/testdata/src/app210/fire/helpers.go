@@ -47,7 +47,7 @@ func sized(ctx context.Context, tx *sqlx.Tx) (n int, err error) {
 
 // OfTx: the helper takes a transaction and nothing else.
 func OfTx(ctx context.Context, db *sqlx.DB) (n int, err error) {
-	tx, err := db.Beginx() // want `that only read`
+	tx, err := db.Beginx() // want `a transaction has one statement, which only reads`
 	if err != nil {
 		return 0, err
 	}
