@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"go/ast"
 	"go/constant"
+	"go/token"
+	"go/types"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -92,10 +95,64 @@ func (p *programs) method(c *ast.CallExpr, name string) *ast.CallExpr {
 	return call
 }
 
+// waited is the call that runs a program and waits for it, of the command itself or of the
+// variable that the statement before, made, sets to it for nothing else.
+func (p *programs) waited(c *ast.CallExpr) (run *ast.CallExpr, made ast.Stmt) {
+	if run = p.method(c, "Run"); run != nil {
+		return run, nil
+	}
+	a, ok := p.x.parent[c].(*ast.AssignStmt)
+	if !ok || a.Tok != token.DEFINE || len(a.Lhs) != 1 || len(a.Rhs) != 1 {
+		return nil, nil
+	}
+	var list []ast.Stmt
+	switch around := p.x.parent[a].(type) {
+	case *ast.BlockStmt:
+		list = around.List
+	case *ast.CaseClause:
+		list = around.Body
+	}
+	cmd, next := p.x.variable(a.Lhs[0]), slices.Index(list, ast.Stmt(a))+1
+	if cmd == nil || next == 0 || next >= len(list) || len(p.x.uses[cmd]) != 1 || !within(p.x.uses[cmd][0], list[next]) {
+		return nil, nil
+	}
+	sel, ok := p.x.parent[p.x.uses[cmd][0]].(*ast.SelectorExpr)
+	if !ok || sel.Sel.Name != "Run" || !p.first(list[next], sel) {
+		return nil, nil
+	}
+	run, _ = p.x.parent[sel].(*ast.CallExpr)
+	return run, a
+}
+
+// first reports whether a statement begins with a call: it is the statement, or its first value.
+func (p *programs) first(s ast.Stmt, fun *ast.SelectorExpr) bool {
+	if i, ok := s.(*ast.IfStmt); ok {
+		if i.Init == nil {
+			b, isComparison := ast.Unparen(i.Cond).(*ast.BinaryExpr)
+			return isComparison && isCallOf(b.X, fun)
+		}
+		s = i.Init
+	}
+	switch s := s.(type) {
+	case *ast.AssignStmt:
+		return len(s.Rhs) == 1 && isCallOf(s.Rhs[0], fun)
+	case *ast.ExprStmt:
+		return isCallOf(s.X, fun)
+	case *ast.ReturnStmt:
+		return len(s.Results) == 1 && isCallOf(s.Results[0], fun)
+	}
+	return false
+}
+
+func isCallOf(e ast.Expr, fun ast.Expr) bool {
+	call, ok := ast.Unparen(e).(*ast.CallExpr)
+	return ok && call.Fun == fun
+}
+
 // copies rewrites exec.Command("cp", from, to).Run().
 func (p *programs) copies(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
 	name, _ := p.text(args[0])
-	run := p.method(c, "Run")
+	run, made := p.waited(c)
 	if path.Base(name) != "cp" || run == nil || len(args) != 3 || c.Ellipsis.IsValid() {
 		return false
 	}
@@ -104,17 +161,21 @@ func (p *programs) copies(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
 			return false
 		}
 	}
-	helper := p.helper(rw, c, "copyFile", copySource, "errors", "io", "os", "path/filepath")
+	helper := p.helper(rw, c, "copyFile", copySource, "io", "os", "path/filepath")
 	rw.replace(run, fmt.Sprintf("%s(%s, %s)", helper, p.x.text(args[1]), p.x.text(args[2])))
+	if made != nil {
+		rw.removeLines(made)
+	}
 	return helper != ""
 }
 
-const copySource = `// %[1]s copies a file as cp does: into to, or into the folder to.
-func %[1]s(from, to string) (err error) {
-	if info, statErr := %[4]s.Stat(to); statErr == nil && info.IsDir() {
-		to = %[5]s.Join(to, %[5]s.Base(from))
+const copySource = `// %[1]s copies a file as cp does: into to, or into the folder to. A folder, and a file that is the same one,
+// are left alone.
+func %[1]s(from, to string) error {
+	if info, err := %[3]s.Stat(to); err == nil && info.IsDir() {
+		to = %[4]s.Join(to, %[4]s.Base(from))
 	}
-	in, err := %[4]s.Open(from)
+	in, err := %[3]s.Open(from)
 	if err != nil {
 		return err
 	}
@@ -123,15 +184,39 @@ func %[1]s(from, to string) (err error) {
 	if err != nil {
 		return err
 	}
-	out, err := %[4]s.OpenFile(to, %[4]s.O_WRONLY|%[4]s.O_CREATE|%[4]s.O_TRUNC, info.Mode().Perm())
+	if there, err := %[3]s.Stat(to); info.IsDir() || err == nil && %[3]s.SameFile(info, there) {
+		return &%[3]s.PathError{Op: "copy", Path: from, Err: %[3]s.ErrInvalid}
+	}
+	out, err := %[3]s.OpenFile(to, %[3]s.O_WRONLY|%[3]s.O_CREATE|%[3]s.O_TRUNC, info.Mode().Perm())
 	if err != nil {
 		return err
 	}
-	defer func() { err = %[2]s.Join(err, out.Close()) }()
-	_, err = %[3]s.Copy(out, in)
+	_, err = %[2]s.Copy(out, in)
+	if closed := out.Close(); err == nil {
+		err = closed
+	}
 	return err
 }
 `
+
+// there reports whether the package has a function already, as the fix of another place left it.
+func (p *programs) there(name, source string) bool {
+	fn, _ := p.x.pass.Pkg.Scope().Lookup(name).(*types.Func)
+	d := p.x.decls[fn]
+	if d == nil || d.Doc == nil {
+		return false
+	}
+	from := strings.ReplaceAll(source, "%[1]s", name)
+	for i := 2; i < 10; i++ { // names of packages, which are those of the imports
+		from = strings.ReplaceAll(from, fmt.Sprintf("%%[%d]s.", i), "")
+	}
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	text := words(p.x.between(d.Doc.Pos(), d.End()))
+	for _, imported := range p.x.fileOf(d.Pos()).Imports {
+		text = strings.ReplaceAll(text, p.x.importName(imported)+".", "")
+	}
+	return text == words(from)
+}
 
 // helper adds a function behind the declaration around the first use and returns
 // its name; all uses share it.
@@ -143,6 +228,9 @@ func (p *programs) helper(rw *rewrite, at ast.Node, name, source string, package
 		return ""
 	}
 	if p.helpers[source] == "" {
+		if p.there(name, source) {
+			return name
+		}
 		p.helpers[source] = p.x.fresh(name)
 	}
 	values := []any{p.helpers[source]}

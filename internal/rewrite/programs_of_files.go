@@ -12,11 +12,19 @@ import (
 // expression: exec.Command("rm", "-rf", a, b).Run(), mkdir and zip -j -r.
 func (p *programs) onFiles(rw *rewrite, c *ast.CallExpr, args []ast.Expr) bool {
 	name, _ := p.text(args[0])
-	run := p.method(c, "Run")
-	if run == nil || c.Ellipsis.IsValid() {
+	run, made := p.waited(c)
+	if run == nil || c.Ellipsis.IsValid() || !p.fileWork(rw, c, run, name, args[1:]) {
 		return false
 	}
-	flags, files := p.flags(args[1:])
+	if made != nil {
+		rw.removeLines(made)
+	}
+	return true
+}
+
+// fileWork writes the work of a program in the place of its run.
+func (p *programs) fileWork(rw *rewrite, c, run *ast.CallExpr, name string, args []ast.Expr) bool {
+	flags, files := p.flags(args)
 	texts := make([]string, len(files))
 	for i, f := range files {
 		texts[i] = p.x.text(f)
@@ -76,12 +84,12 @@ func (p *programs) flags(args []ast.Expr) (flags flagSet, files []ast.Expr) {
 	return flags, files
 }
 
-const removeSource = `// %[1]s removes as rm -rf does: what is not there is no error, and the root is left alone.
+const removeSource = `// %[1]s removes as rm -rf does: what is not there is no error, and the root, . and .. are left alone.
 func %[1]s(paths ...string) error {
 	var first error
 	for _, path := range paths {
 		err := error(&%[2]s.PathError{Op: "remove", Path: path, Err: %[2]s.ErrPermission})
-		if %[3]s.Clean(path) != string(%[3]s.Separator) {
+		if base := %[3]s.Base(path); path == "" || base != "." && base != ".." && %[3]s.Clean(path) != string(%[3]s.Separator) {
 			err = %[2]s.RemoveAll(path)
 		}
 		if err != nil && !%[2]s.IsNotExist(err) && first == nil {

@@ -44,6 +44,11 @@ func Do(w http.ResponseWriter, r *http.Request) {
 		err = exec.Command("mkdir", "-p", to).Run()
 	case "copy":
 		err = exec.Command("cp", from, to).Run()
+	case "copy too":
+		cmd := exec.Command("cp", from, to)
+		if err = cmd.Run(); err != nil {
+			fmt.Fprintln(w, "not copied")
+		}
 	case "pack":
 		err = exec.Command("zip", "-j", "-r", to, from).Run()
 	}
@@ -75,6 +80,8 @@ var filesCases = []string{
 	"pack:missing/out.zip:in",  // no folder for it
 	"make:made:", "make:made:", "make:made/a/b:", "make all:made/a/b:", "make all:made/a/b:", "make:in/note.txt:",
 	"copy:copy.txt:in/note.txt", "copy:folder:in/note.txt", "copy:copy.txt:in/noise.bin", "copy:x.txt:missing", "copy:missing/x.txt:in/note.txt",
+	"copy:in/note.txt:in/note.txt", "copy:in:./in/note.txt", "copy:y.txt:in", "copy:linked.txt:links/note", "copy too:too.txt:in/note.txt", "copy too:too.txt:missing",
+	"remove:in/deep/.:in/deep/..",
 	"remove:same:missing", "remove:in/note.txt:in/deep/", "remove::", "remove:links:empty",
 }
 
@@ -98,13 +105,13 @@ func TestProgramsOfFiles(t *testing.T) {
 	original := filepath.Join(t.TempDir(), "original")
 	run(ctx, t, dir, "go", "build", "-ldflags=-s -w", "-o", original, ".")
 	res, err := Run(ctx, dir, []string{"."}, Facts{}, []*Lever{&programPerRequest})
-	if err != nil || len(res.Hits) != 5 {
+	if err != nil || len(res.Hits) != 6 {
 		t.Fatalf("%d hits, %v", len(res.Hits), err)
 	}
 	var fixes []goapp.Fix
 	for _, h := range res.Hits {
 		if len(h.Variants) != 1 {
-			t.Fatalf("no fix: %+v", h)
+			t.Fatalf("no fix: %+v, %+v", h, h.Reason)
 		}
 		fixes = append(fixes, h.Variants[0])
 	}
@@ -118,6 +125,9 @@ func TestProgramsOfFiles(t *testing.T) {
 		}
 	}
 	run(ctx, t, dir, "go", "vet", ".")
+	if again, err := Run(ctx, dir, []string{"."}, Facts{}, []*Lever{&programPerRequest}); err != nil || len(again.Hits) > 0 {
+		t.Errorf("what it wrote itself is reported again: %+v, %v", again.Hits, err)
+	}
 	rewritten := filepath.Join(t.TempDir(), "rewritten")
 	run(ctx, t, dir, "go", "build", "-ldflags=-s -w", "-o", rewritten, ".")
 	want, got := doneBy(ctx, t, original), doneBy(ctx, t, rewritten)

@@ -34,6 +34,7 @@ type wholeFiles struct {
 	r      *reporter
 	x      *index
 	helper string        // the name of the function that copies; "" if it is not needed yet
+	both   string        // the name of the one that returns the errors of both sides
 	decl   *ast.FuncDecl // behind which it is declared
 }
 
@@ -88,7 +89,8 @@ func isWriter(fn *types.Func) bool {
 	return true
 }
 
-// copied edits the three statements "read, check the error, write" into one that copies.
+// copied edits the three statements "read, check the error, write" into one that copies. Where the
+// errors are not returned alike, the three stay, and each has the error that it had.
 func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.CallExpr, stream bool) bool {
 	block, ok := w.x.parent[a].(*ast.BlockStmt)
 	if !w.r.needs(stream, read, "the file is named, and not open") || !w.r.needs(ok, a, "the read is not a statement of its own") {
@@ -100,15 +102,9 @@ func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.Cal
 	}
 	check, writes := block.List[at+1], block.List[at+2]
 	failed, name := w.x.variable(a.Lhs[1]), ast.Unparen(a.Lhs[1])
-	answered := w.checks(check, failed, nil)
-	if !w.r.needs(answered != nil, check, "what follows the read is no check that returns its error") ||
+	if !w.r.needs(w.leaves(check, failed), check, "what follows the read is no check that leaves the function with its error") ||
 		!w.r.needs(w.simple(writes, write), writes, "the file is written in a block, or under a condition") ||
-		!w.r.needs(w.alike(answered, block.List[at+2:], write), writes, "an error of the write is answered in another way than one of the read") ||
-		!w.r.needs(plainPath(read.Args[0]) && w.x.variable(rootIdent(read.Args[0])) != nil, read, "what is read is not a variable or a field") ||
-		!w.r.needs(w.sent(read.Args[0]), read, "the file that is read may be the one that is written") {
-		return false
-	}
-	if !w.free(failed, name, a, check) {
+		!w.r.needs(w.sent(read.Args[0]), read, "what is read is no upload and no body of a request, and may be the file that is written") {
 		return false
 	}
 	if w.decl == nil {
@@ -117,28 +113,82 @@ func (w *wholeFiles) copied(rw *rewrite, a *ast.AssignStmt, read, write *ast.Cal
 	if !w.r.needs(w.decl != nil, a, "it is not in a function that is declared") {
 		return false
 	}
-	if w.helper == "" {
-		w.helper = w.x.fresh("copyToFile")
+	args := fmt.Sprintf("(%s, %s, %s)", w.x.text(write.Args[0]), w.x.text(read.Args[0]), w.x.text(write.Args[2]))
+	answered := w.checks(check, failed, nil)
+	if answered == nil || !w.alike(answered, block.List[at+2:], write) || !w.free(failed, name, a, check) {
+		return w.keptApart(rw, a, read, write, args)
 	}
 	rw.removeLines(a)
 	rw.removeLines(check)
-	rw.replace(write, fmt.Sprintf("%s(%s, %s, %s)", w.helper, w.x.text(write.Args[0]), w.x.text(read.Args[0]), w.x.text(write.Args[2])))
-	_, end := w.x.lines(posNode(w.decl.Body.Rbrace))
-	rw.insert(end, "\n"+fmt.Sprintf(copyToFileSource, w.helper, rw.pkg(w.decl.Pos(), "errors"), rw.pkg(w.decl.Pos(), "io"), rw.pkg(w.decl.Pos(), "os")))
+	rw.replace(write, w.function(rw, &w.helper, "copyToFile", copyToFileSource)+args)
 	return true
 }
 
+// keptApart copies where the file was read, and gives the error of the writing to the statement that wrote.
+func (w *wholeFiles) keptApart(rw *rewrite, a *ast.AssignStmt, read, write *ast.CallExpr, args string) bool {
+	still := quietness{pass: w.x.pass, calls: callsOf(w.x.pass)}
+	if !w.r.needs(still.quiet(write.Args[0]) && still.quiet(write.Args[2]), write, "the name of the file is computed by what may do more") {
+		return false
+	}
+	written := w.x.fresh("written")
+	rw.replace(a.Lhs[0], written)
+	rw.replace(read, w.function(rw, &w.both, "streamToFile", streamToFileSource)+args)
+	if _, alone := w.x.parent[write].(*ast.ExprStmt); alone {
+		written = "_ = " + written // the error was left out
+	}
+	rw.replace(write, written)
+	return true
+}
+
+// function adds a function behind the declaration of the first use, and returns its name.
+func (w *wholeFiles) function(rw *rewrite, name *string, base, source string) string {
+	if *name == "" {
+		*name = w.x.fresh(base)
+	}
+	_, end := w.x.lines(posNode(w.decl.Body.Rbrace))
+	rw.insert(end, "\n"+fmt.Sprintf(source, *name, rw.pkg(w.decl.Pos(), "io"), rw.pkg(w.decl.Pos(), "os")))
+	return *name
+}
+
 const copyToFileSource = `// %[1]s writes what it reads into a file, which it creates or empties first.
-func %[1]s(name string, from %[3]s.Reader, perm %[4]s.FileMode) (err error) {
-	to, err := %[4]s.OpenFile(name, %[4]s.O_WRONLY|%[4]s.O_CREATE|%[4]s.O_TRUNC, perm)
+func %[1]s(name string, from %[2]s.Reader, perm %[3]s.FileMode) error {
+	to, err := %[3]s.OpenFile(name, %[3]s.O_WRONLY|%[3]s.O_CREATE|%[3]s.O_TRUNC, perm)
 	if err != nil {
 		return err
 	}
-	defer func() { err = %[2]s.Join(err, to.Close()) }()
-	_, err = %[3]s.Copy(to, from)
+	_, err = %[2]s.Copy(to, from)
+	if closed := to.Close(); err == nil {
+		err = closed
+	}
 	return err
 }
 `
+
+const streamToFileSource = `// %[1]s writes what it reads into a file, which it creates or empties first. It returns the error of
+// writing, and that of reading.
+func %[1]s(name string, from %[2]s.Reader, perm %[3]s.FileMode) (written, read error) {
+	to, err := %[3]s.OpenFile(name, %[3]s.O_WRONLY|%[3]s.O_CREATE|%[3]s.O_TRUNC, perm)
+	if err != nil {
+		return err, nil
+	}
+	_, err = %[2]s.Copy(to, from)
+	closed := to.Close()
+	if at, ok := err.(*%[3]s.PathError); err == nil || err == %[2]s.ErrShortWrite || ok && at.Path == name {
+		if err == nil {
+			err = closed
+		}
+		return err, nil
+	}
+	return nil, err
+}
+`
+
+// leaves reports whether a statement is a check that leaves the function with an error.
+func (w *wholeFiles) leaves(s ast.Stmt, err *types.Var) bool {
+	i, ok := s.(*ast.IfStmt)
+	return ok && err != nil && i.Init == nil && i.Else == nil && len(i.Body.List) > 0 &&
+		w.x.variable(notNil(w.x.pass.TypesInfo, i.Cond)) == err && ends(w.x.pass.TypesInfo, i.Body)
+}
 
 // checks reads "if err != nil { return err }", perhaps with a first statement, other results and
 // more words: it is the results, nil for another statement. Where the error is answered at once,
@@ -200,14 +250,25 @@ func (w *wholeFiles) alike(answered []ast.Expr, stmts []ast.Stmt, write *ast.Cal
 	return true
 }
 
-// sent reports whether what is read comes from a request, or from the answer to one. Another
-// file may be the one that is written, and would be emptied before it is read.
+// sent reports whether what is read comes from a request, or from the answer to one, as it is or
+// up to a limit. Another file may be the one that is written, and would be emptied before it is read.
 func (w *wholeFiles) sent(e ast.Expr) bool {
-	if isNamed(w.x.typeOf(e), "mime/multipart", "File") {
-		return true
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		fn := w.x.callee(call)
+		return isFunc(fn, "io", "LimitReader") && w.sent(call.Args[0]) || isFunc(fn, "net/http", "MaxBytesReader") && w.sent(call.Args[1])
+	}
+	if isNamed(w.x.typeOf(e), "mime/multipart", "File") || isNamed(w.x.typeOf(e), "mime/multipart", "Part") {
+		return plainPath(e) && w.x.variable(rootIdent(e)) != nil
 	}
 	sel, ok := ast.Unparen(e).(*ast.SelectorExpr)
-	return ok && sel.Sel.Name == "Body" && (isNamed(w.x.typeOf(sel.X), "net/http", "Request") || isNamed(w.x.typeOf(sel.X), "net/http", "Response"))
+	if !ok || sel.Sel.Name != "Body" || !isNamed(w.x.typeOf(sel.X), "net/http", "Request") && !isNamed(w.x.typeOf(sel.X), "net/http", "Response") {
+		return false
+	}
+	if call, ok := ast.Unparen(sel.X).(*ast.CallExpr); ok { // c.Request()
+		of, ok := call.Fun.(*ast.SelectorExpr)
+		return ok && of.Sel.Name == "Request" && len(call.Args) == 0 && plainPath(of.X)
+	}
+	return plainPath(sel.X) && w.x.variable(rootIdent(sel.X)) != nil
 }
 
 // free reports whether the read and its check may go without their error: one that is

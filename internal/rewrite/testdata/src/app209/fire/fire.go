@@ -47,6 +47,13 @@ func CopyAgain(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func CopyByVariable(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("cp", r.PathValue("from"), "kept") // want `cp is started`
+	if cmd.Run() != nil {
+		w.WriteHeader(http.StatusInternalServerError)
+	}
+}
+
 func CopyFolder(ctx context.Context, w http.ResponseWriter) {
 	exec.CommandContext(ctx, "cp", "a.png", "folder").Run() // want `cp is started`
 }

@@ -136,3 +136,10 @@ func Later(w http.ResponseWriter, r *http.Request) {
 	pw = ""
 	w.Write(append(run(), pw...))
 }
+
+// Configured: the command has a folder of its own.
+func Configured(w http.ResponseWriter, r *http.Request) {
+	cmd := exec.Command("cp", "a", "b") // want `cp is started`
+	cmd.Dir = "in"
+	cmd.Run()
+}

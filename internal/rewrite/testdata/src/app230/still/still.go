@@ -50,25 +50,6 @@ func Between(w http.ResponseWriter, r *http.Request) error {
 	return os.WriteFile("new", data, 0o600)
 }
 
-// The error of the read is asked for again.
-func Again(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return err
-	}
-	err = os.WriteFile("new", data, 0o600)
-	return err
-}
-
-// A part of an answer is read.
-func Limited(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(io.LimitReader(r.Body, 100)) // want `only to be written to another one`
-	if err != nil {
-		return err
-	}
-	return os.WriteFile("part", data, 0o600)
-}
-
 // The error is not checked.
 func Unchecked(w http.ResponseWriter, r *http.Request) {
 	data, _ := io.ReadAll(r.Body) // want `only to be written to another one`
@@ -96,28 +77,6 @@ func Start(name string) {
 	os.WriteFile("copy", data, 0o600)
 }
 
-// An error of the read is answered in another way than one of the write.
-func Answered(w http.ResponseWriter, r *http.Request) {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		http.Error(w, "too large", http.StatusBadRequest)
-		return
-	}
-	if err := os.WriteFile("body", data, 0o600); err != nil {
-		http.Error(w, "writing", http.StatusInternalServerError)
-	}
-}
-
-// Nothing else uses the variable of the error.
-func Declared(w http.ResponseWriter, r *http.Request) error {
-	var err error
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return err
-	}
-	return os.WriteFile("body", data, 0o600)
-}
-
 // The file that is read may be the one that is written.
 func Itself(w http.ResponseWriter, r *http.Request) error {
 	p := r.FormValue("name")
@@ -142,75 +101,6 @@ func Reader(w http.ResponseWriter, r *http.Request, from io.Reader) error {
 	return os.WriteFile(r.FormValue("name"), data, 0o644)
 }
 
-type failure struct {
-	status int
-	text   string
-}
-
-func (f *failure) Error() string { return f.text }
-
-func answer(w http.ResponseWriter, status int, text string) error {
-	http.Error(w, text, status)
-	return nil
-}
-
-// An error of the read has a status of its own.
-func Status(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return answer(w, http.StatusBadRequest, err.Error())
-	}
-	return os.WriteFile("body", data, 0o600)
-}
-
-// An error of the read is one of another type.
-func Typed(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return &failure{413, err.Error()}
-	}
-	return os.WriteFile("body", data, 0o600)
-}
-
-// An error of the write has a status of its own.
-func Written(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile("body", data, 0o600); err != nil {
-		return answer(w, http.StatusInternalServerError, err.Error())
-	}
-	return nil
-}
-
-// The errors come with different results.
-func both(r *http.Request) (int, error) {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return http.StatusBadRequest, err
-	}
-	if err := os.WriteFile("body", data, 0o600); err != nil {
-		return http.StatusInternalServerError, err
-	}
-	return http.StatusOK, nil
-}
-
-func Both(w http.ResponseWriter, r *http.Request) {
-	status, _ := both(r)
-	w.WriteHeader(status)
-}
-
-// An error of the write is left out.
-func LeftOut(w http.ResponseWriter, r *http.Request) error {
-	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
-	if err != nil {
-		return err
-	}
-	os.WriteFile("body", data, 0o600)
-	return nil
-}
-
 // The check of the read begins with another statement.
 func Begun(w http.ResponseWriter, r *http.Request) error {
 	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
@@ -218,4 +108,55 @@ func Begun(w http.ResponseWriter, r *http.Request) error {
 		return errors.Join(gone, err)
 	}
 	return os.WriteFile("new", data, 0o600)
+}
+
+var uploads int
+
+func number() string {
+	uploads++
+	return "upload"
+}
+
+// The name of the file is taken from a counter after the read.
+func Numbered(w http.ResponseWriter, r *http.Request) {
+	data, err := io.ReadAll(r.Body) // want `only to be written to another one`
+	if err != nil {
+		http.Error(w, "reading", http.StatusBadRequest)
+		return
+	}
+	if err := os.WriteFile(number(), data, 0o600); err != nil {
+		http.Error(w, "writing", http.StatusInternalServerError)
+	}
+}
+
+// The loop goes on with the next part after an error.
+func Parts(w http.ResponseWriter, r *http.Request) error {
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return err
+	}
+	for {
+		part, err := parts.NextPart()
+		if err != nil {
+			return err
+		}
+		data, err := io.ReadAll(part) // want `only to be written to another one`
+		if err != nil {
+			continue
+		}
+		if err := os.WriteFile("part", data, 0o600); err != nil {
+			return err
+		}
+	}
+}
+
+// The body is one of a type of the app: it may be the file.
+type message struct{ Body *os.File }
+
+func Message(w http.ResponseWriter, r *http.Request, m message) error {
+	data, err := io.ReadAll(m.Body) // want `only to be written to another one`
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("message", data, 0o600)
 }
