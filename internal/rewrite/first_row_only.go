@@ -211,8 +211,8 @@ func (l *firstRow) exists(c *sqlcall.Call, s *statement, v *types.Var) {
 	if t, ok := onlyTable(sel); ok && l.facts.unique(t.name, equalities(sel.Where)) {
 		return // it counts one row at most
 	}
-	if b, ok := v.Type().Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 || !l.zeroOnly(v) {
-		return
+	if b, ok := v.Type().Underlying().(*types.Basic); !ok || b.Info()&types.IsInteger == 0 || !l.zeroOnly(v) || isParameter(l.pass, v) {
+		return // a result with a name may be returned without it
 	}
 	p := place{node: c.Expr, statements: []string{s.sql}, what: "all matching rows are counted to learn whether there is one", how: "ask with EXISTS"}
 	edits, ok := existsEdits(s)

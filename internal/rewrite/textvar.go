@@ -42,7 +42,7 @@ func identOf(e ast.Expr) *ast.Ident {
 	return id
 }
 
-// isParameter reports whether a variable is a parameter of a function.
+// isParameter reports whether a variable is a parameter or a result of a function.
 func isParameter(pass *analysis.Pass, v *types.Var) bool {
 	for cur := range rootOf(pass).Preorder((*ast.Field)(nil)) {
 		for _, name := range cur.Node().(*ast.Field).Names {

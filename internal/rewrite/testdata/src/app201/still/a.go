@@ -2,6 +2,7 @@ package main
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/jmoiron/sqlx"
@@ -196,3 +197,14 @@ func Boolean(db *sqlx.DB, name string) bool {
 }
 
 func main() {}
+
+// CountReturned: the count itself is the result, by its name.
+func CountReturned(db *sqlx.DB, name string) (n int, err error) {
+	if err = db.Get(&n, "SELECT COUNT(*) FROM t WHERE name = ?", name); err != nil {
+		return 0, err
+	}
+	if n == 0 {
+		return 0, errors.New("none")
+	}
+	return
+}
