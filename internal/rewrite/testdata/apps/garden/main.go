@@ -73,6 +73,8 @@ func main() {
 		"/wall": wall, "/texts": s.texts, "/lists": s.lists, "/turns": s.turns, "/renames": s.renames, "/longer": s.longer, "/inside": s.inside,
 		"/pairs": s.pairs, "/pairhelp": s.pairHelp, "/fares": s.fares, "/arriving": s.arriving, "/values": h.arrivingValues, "/ways": s.ways, "/ranked": s.ranked,
 		"/ids": h.ids, "/asone": s.asOne, "/chains": s.chains, "/across": s.across, "/acrosstwice": s.acrossTwice,
+		"/grid": h.grid, "/months": h.months, "/windows": h.windows, "/weigh": h.weigh, "/replant": h.replant, "/settle": h.settle,
+		"/locked": h.locked, "/sharedplots": h.sharedPlots, "/either": h.either, "/picture": picture,
 	} {
 		http.HandleFunc(path, f)
 	}

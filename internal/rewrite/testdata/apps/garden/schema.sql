@@ -17,3 +17,7 @@ INSERT INTO leaves (tone) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i +
 CREATE TABLE spots (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, lat double NOT NULL, lon double NOT NULL);
 INSERT INTO spots (lat, lon) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40) SELECT i * 3 % 11 + 0.123456789, i * 7 % 10 + 0.5 FROM n;
 CREATE TABLE numbers (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, stub char(1) NOT NULL UNIQUE);
+CREATE TABLE plots (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, line int NOT NULL, place int NOT NULL, code varchar(20) NOT NULL UNIQUE, crop varchar(10) NOT NULL, weight bigint NOT NULL, note varchar(40) NULL, UNIQUE KEY (line, place));
+INSERT INTO plots (line, place, code, crop, weight, note) VALUES (1, 1, 'aa', 'kale', 5, NULL), (1, 2, 'ab', 'leek', 7, 'wet'), (2, 1, 'ba', 'moss', 1, NULL), (2, 2, 'bb', 'peas', 9, ''), (3, 1, 'ca', 'kale', 0, 'dry'), (3, 3, 'cé', 'dill', 2, NULL);
+CREATE TABLE harvests (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, plot_id bigint NOT NULL, weight int NOT NULL, at datetime NOT NULL);
+INSERT INTO harvests (plot_id, weight, at) VALUES (1, 4, '2025-01-02 00:30:00'), (1, 6, '2025-01-02 03:00:00'), (2, 5, '2025-01-02 03:59:59'), (4, 8, '2025-01-02 23:00:00'), (2, 1, '2025-02-10 08:00:00'), (9, 3, '2025-03-01 08:00:00'), (4, 7, '2025-07-01 08:00:00'), (1, 2, '2025-01-02 08:00:00'), (1, 2, '2025-01-02 08:10:00'), (1, 2, '2025-01-02 09:10:00');
