@@ -59,6 +59,22 @@ func TestArenaFiles(t *testing.T) {
 	buildArena(t, dir)
 }
 
+// TestArenaUpdates: an app that sends an UPDATE of two tables for each score, and locks the row of
+// each course, does both for many rows at once.
+func TestArenaUpdates(t *testing.T) {
+	tier.Slow(t)
+	dir, facts := arenaSource(t, "isucholar", "sql/1_schema.sql")
+	fixed := rewriteArena(t, dir, facts, func(h Hit) bool { return h.Code == "APP204" || h.Code == "APP205" && h.Promise == Isolation })
+	want := []string{
+		"APP204 announcement.go (*app).postAnnouncement", "APP204 assignment.go (*app).putScores", "APP204 registration.go (*app).putRegisteredCourses",
+		"APP205 registration.go registrable",
+	}
+	if !slices.Equal(fixed, want) {
+		t.Errorf("fixed\n%s\nwant\n%s", strings.Join(fixed, "\n"), strings.Join(want, "\n"))
+	}
+	buildArena(t, dir)
+}
+
 // arenaSource copies the Go app of an arena and reads its schema.
 func arenaSource(t *testing.T, arena string, schemas ...string) (dir string, facts Facts) {
 	t.Helper()
