@@ -108,8 +108,9 @@ bench: setup-check build
 
 # CORPUS is a file with a line for each application: NAME GIT-ADDRESS [FOLDER]; without a
 # network a NAME alone, fetched into .cache/corpus beforehand with the modules it needs.
+# CORPUSFLAGS are further flags: -only APP204,APP205, -reasons 50, or -test for the apps' own tests.
 corpus: build
-	go run ./bench/corpus -list "$(CORPUS)"
+	go run ./bench/corpus -list "$(CORPUS)" $(CORPUSFLAGS)
 
 install: build
 	install -D -m 755 bin/iikanji $(DESTDIR)$(PREFIX)/bin/iikanji

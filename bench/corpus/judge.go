@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp"
 )
@@ -39,9 +40,15 @@ type result struct {
 	hits     []hit
 	problems int  // packages that could not be analysed
 	pool     bool // the query cache can go above its driver
+	// wall and cpu are what lint took for all levers, with the modules compiled before.
+	wall, cpu time.Duration
 	// built and vetted say for each hit with a fix what became of it.
 	built, vetted map[int]bool
-	broken        []string
+	// tests are the app's own that passed before the fixes and after, of the packages around
+	// them; alike are the hits whose fixes some of these tests are of.
+	tests  int
+	alike  map[int]bool
+	broken []string
 }
 
 // ofWholeApp begins the reason of a place that gets a change of the whole app.
@@ -53,9 +60,11 @@ func judge(ctx context.Context, program, dir, only string) (*result, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	if err := cmd.Run(); err != nil && cmd.ProcessState.ExitCode() != 3 {
+	began := time.Now()
+	if err := cmd.Run(); err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != 3) {
 		return nil, fmt.Errorf("iikanji lint: %w: %s", err, lastLine(errs.String()))
 	}
+	wall := time.Since(began)
 	var found struct {
 		Hits     []hit             `json:"hits"`
 		Problems []json.RawMessage `json:"problems"`
@@ -67,7 +76,8 @@ func judge(ctx context.Context, program, dir, only string) (*result, error) {
 	if found.Lines == 0 {
 		return nil, errors.New("no package could be analysed: are the modules that it needs there?")
 	}
-	r := &result{dir: dir, lines: found.Lines, problems: len(found.Problems), built: map[int]bool{}, vetted: map[int]bool{}}
+	r := &result{dir: dir, lines: found.Lines, problems: len(found.Problems), wall: wall,
+		cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), built: map[int]bool{}, vetted: map[int]bool{}, alike: map[int]bool{}}
 	for _, h := range found.Hits {
 		r.pool = r.pool || h.Code == "APP207" && h.Reason != nil && strings.HasPrefix(h.Reason.Text, ofWholeApp)
 		if only == "" || slices.Contains(strings.Split(only, ","), h.Code) {
@@ -157,53 +167,69 @@ func (e vetError) Error() string { return "go vet: " + e.text }
 // compile builds and vets the packages of some files, whose new texts are laid over the
 // old ones.
 func (r *result) compile(ctx context.Context, after map[string][]byte) error {
-	scratch, err := os.MkdirTemp("", "corpus")
+	overlay, done, err := writeOverlay(after)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
-	replace, folders := map[string]string{}, map[string]bool{}
-	for i, name := range slices.Sorted(maps.Keys(after)) {
-		to := filepath.Join(scratch, fmt.Sprintf("%d.go", i))
-		if err := os.WriteFile(to, after[name], 0o600); err != nil {
-			return err
-		}
-		replace[name] = to
-		rel, err := filepath.Rel(r.dir, filepath.Dir(name))
-		if err != nil {
-			return err
-		}
-		folders["./"+filepath.ToSlash(rel)] = true
-	}
-	text, err := json.Marshal(map[string]any{"Replace": replace})
+	defer done()
+	packages, err := r.foldersOf(after)
 	if err != nil {
 		return err
 	}
-	overlay := filepath.Join(scratch, "overlay.json")
-	if err := os.WriteFile(overlay, text, 0o600); err != nil {
-		return err
-	}
-	packages := slices.Sorted(maps.Keys(folders))
 	// Only compiled: linking takes long, and proves nothing more.
-	if out, err := r.goCommand(ctx, append([]string{"list", "-export", "-overlay", overlay, "-f", `{{""}}`, "--"}, packages...)); err != nil {
+	if out, err := goCommand(ctx, r.dir, append([]string{"list", "-export", "-overlay", overlay, "-f", `{{""}}`, "--"}, packages...)); err != nil {
 		return fmt.Errorf("go build: %s", out)
 	}
-	out, err := r.goCommand(ctx, append([]string{"vet", "-overlay", overlay, "--"}, packages...))
+	out, err := goCommand(ctx, r.dir, append([]string{"vet", "-overlay", overlay, "--"}, packages...))
 	if err == nil {
 		return nil
 	}
-	before, _ := r.goCommand(ctx, append([]string{"vet", "--"}, packages...))
+	before, _ := goCommand(ctx, r.dir, append([]string{"vet", "--"}, packages...))
 	if strings.Count(out, "\n") <= strings.Count(before, "\n") {
 		return nil // as it was
 	}
 	return vetError{out}
 }
 
-func (r *result) goCommand(ctx context.Context, args []string) (string, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir, cmd.Env = r.dir, append(os.Environ(), "GOWORK=off")
-	out, err := cmd.CombinedOutput()
-	return strings.TrimSpace(string(out)), err
+// foldersOf are the packages of some files, as the go command takes them.
+func (r *result) foldersOf(files map[string][]byte) ([]string, error) {
+	folders := map[string]bool{}
+	for name := range files {
+		rel, err := filepath.Rel(r.dir, filepath.Dir(name))
+		if err != nil {
+			return nil, err
+		}
+		folders["./"+filepath.ToSlash(rel)] = true
+	}
+	return slices.Sorted(maps.Keys(folders)), nil
+}
+
+// writeOverlay writes the texts of some files, and the list by which the go command takes them
+// in place of the files. done removes both.
+func writeOverlay(after map[string][]byte) (overlay string, done func(), err error) {
+	scratch, err := os.MkdirTemp("", "corpus")
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() { os.RemoveAll(scratch) }
+	replace := map[string]string{}
+	for i, name := range slices.Sorted(maps.Keys(after)) {
+		to := filepath.Join(scratch, fmt.Sprintf("%d.go", i))
+		if err := os.WriteFile(to, after[name], 0o600); err != nil {
+			done()
+			return "", nil, err
+		}
+		replace[name] = to
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	overlay = filepath.Join(scratch, "overlay.json")
+	if err == nil {
+		err = os.WriteFile(overlay, text, 0o600)
+	}
+	if err != nil {
+		done()
+	}
+	return overlay, done, err
 }
 
 func lastLine(s string) string {

@@ -1,8 +1,9 @@
 // Command corpus runs the code levers over the source of applications that nobody here
-// wrote, and prints what came of each place: found, with a fix, built, vetted, and why
-// not, the most frequent reason first. `make corpus CORPUS=FILE` runs it. Nothing of the
-// applications is kept in the repository, and neither is the list: it is whoever runs it
-// who chooses them.
+// wrote, and prints what came of each place: found, with a fix, built, vetted, alike in the
+// app's own tests, covered by the query cache, and why not, the most frequent reason first.
+// `make corpus CORPUS=FILE` runs it; what it prints is Markdown, as docs/corpus.md has it.
+// Nothing of the applications is kept in the repository, and neither is the list: it is
+// whoever runs it who chooses them.
 //
 // A line of the file has a name and the address of a git repository, and may have the
 // folder of the Go module in it:
@@ -10,8 +11,8 @@
 //	blog https://git.example/someone/blog
 //	shop https://git.example/someone/shop server
 //
-// A name alone is a folder of the cache that is there already. The modules that an
-// application needs have to be there, or are fetched by the go command.
+// A name alone is a folder of the cache that is there already; with a folder, - stands for
+// the address. The modules that an application needs are fetched by the go command.
 package main
 
 import (
@@ -27,55 +28,59 @@ import (
 	"strings"
 )
 
+// options are what the command was asked for.
+type options struct {
+	list, cache, program, only string
+	reasons                    int
+	test                       bool
+}
+
 func main() {
-	list := flag.String("list", "", "file with the names and addresses of the applications")
-	cache := flag.String("cache", ".cache/corpus", "folder of the fetched applications")
-	program := flag.String("program", "bin/iikanji", "the iikanji to run")
-	only := flag.String("only", "", "codes, separated by commas; without any, all")
-	reasons := flag.Int("reasons", 25, "number of reasons that are printed")
+	var o options
+	flag.StringVar(&o.list, "list", "", "file with the names and addresses of the applications")
+	flag.StringVar(&o.cache, "cache", ".cache/corpus", "folder of the fetched applications")
+	flag.StringVar(&o.program, "program", "bin/iikanji", "the iikanji to run")
+	flag.StringVar(&o.only, "only", "", "codes, separated by commas; without any, all")
+	flag.IntVar(&o.reasons, "reasons", 25, "number of reasons that are printed")
+	flag.BoolVar(&o.test, "test", false, "run the apps' own tests around the fixes, before and after")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if *list == "" {
+	if o.list == "" {
 		fmt.Fprintln(os.Stderr, "corpus: needs -list FILE, whose lines are NAME GIT-ADDRESS [FOLDER]")
 		os.Exit(2)
 	}
-	if err := run(ctx, *list, *cache, *program, *only, *reasons); err != nil {
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "corpus:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, list, cache, program, only string, reasons int) error {
-	apps, err := readList(list)
+func run(ctx context.Context, o options) error {
+	apps, err := readList(o.list)
 	if err != nil {
 		return err
 	}
-	program, err = filepath.Abs(program)
+	o.program, err = filepath.Abs(o.program)
 	if err != nil {
 		return err
 	}
 	sum := newSummary()
 	for _, a := range apps {
-		dir, err := a.fetch(ctx, cache)
-		if err != nil {
-			sum.missing = append(sum.missing, fmt.Sprintf("%s: %v", a.name, err))
-			continue
-		}
-		r, err := judge(ctx, program, dir, only)
+		r, err := a.measure(ctx, o)
 		if err != nil {
 			sum.missing = append(sum.missing, fmt.Sprintf("%s: %v", a.name, err))
 			continue
 		}
 		sum.add(a.name, r)
-		fmt.Fprintf(os.Stderr, "%s: %d places\n", a.name, len(r.hits))
+		fmt.Fprintf(os.Stderr, "%s: %d places in %.1f s (%.1f s of CPU)\n", a.name, len(r.hits), r.wall.Seconds(), r.cpu.Seconds())
 	}
-	sum.print(os.Stdout, reasons)
+	sum.print(os.Stdout, o.reasons)
 	if len(sum.apps) == 0 {
 		return errors.New("no application could be read; without a network, fetch them into the cache beforehand and give their names alone")
 	}
-	if sum.broken > 0 {
-		return fmt.Errorf("%d fixes do not build or vet", sum.broken)
+	if len(sum.wrong) > 0 {
+		return fmt.Errorf("%d fixes do not build, vet or pass the tests that passed before", len(sum.wrong))
 	}
 	return nil
 }
@@ -96,12 +101,26 @@ func readList(file string) (apps []app, err error) {
 			continue
 		}
 		words = append(words, "", "")
-		apps = append(apps, app{words[0], words[1], words[2]})
+		apps = append(apps, app{words[0], strings.TrimPrefix(words[1], "-"), words[2]})
 	}
 	if len(apps) == 0 {
 		return nil, fmt.Errorf("%s names no application", file)
 	}
 	return apps, nil
+}
+
+// measure fetches an application and judges its places.
+func (a app) measure(ctx context.Context, o options) (*result, error) {
+	dir, err := a.fetch(ctx, o.cache)
+	if err != nil {
+		return nil, err
+	}
+	prepare(ctx, dir)
+	r, err := judge(ctx, o.program, dir, o.only)
+	if err == nil && o.test {
+		err = r.testFixes(ctx)
+	}
+	return r, err
 }
 
 // fetch returns the folder of the module, and fetches the repository unless it is there.
@@ -121,4 +140,21 @@ func (a app) fetch(ctx context.Context, cache string) (string, error) {
 		_, err = os.Stat(filepath.Join(dir, "go.mod"))
 	}
 	return dir, err
+}
+
+// prepare fetches the modules of an application and compiles them, so that what lint takes is
+// measured and not what the compiler takes. What fails is named by lint.
+func prepare(ctx context.Context, dir string) {
+	if _, err := os.Stat(filepath.Join(dir, "vendor")); err != nil {
+		_, _ = goCommand(ctx, dir, []string{"mod", "download"})
+	}
+	_, _ = goCommand(ctx, dir, []string{"list", "-e", "-deps", "-export", "-f", `{{""}}`, "./..."})
+}
+
+// goCommand runs the go command in a folder, and returns what it printed.
+func goCommand(ctx context.Context, dir string, args []string) (string, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off", "GOTOOLCHAIN=local")
+	out, err := cmd.CombinedOutput()
+	return strings.TrimSpace(string(out)), err
 }
