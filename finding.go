@@ -62,6 +62,10 @@ type Remedy struct {
 	// Unsorted are the statements of the observed run whose rows may come in another order
 	// with the change, each with its place. Only package diagnose sets it.
 	Unsorted []string `json:"unsorted,omitempty"`
+	// Seen are texts of statements that the observed run had and that the app's source does not
+	// show, as those of a mapper: with placeholders for their values, each in the forms in which
+	// the app may have sent it. Only package diagnose sets it.
+	Seen []string `json:"seen,omitempty"`
 }
 
 // A Proof is a property of the site that an observed run proved.

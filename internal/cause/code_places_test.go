@@ -249,8 +249,41 @@ func TestQueryCache(t *testing.T) {
 	if got := levers(t, files); len(got) != 1 || got[0].Code != "APP207" || len(got[0].Remedies) != 1 || got[0].Gain.Hi < 0.5 {
 		t.Errorf("with SQLite files: %+v", got)
 	}
-	if got := levers(t, leverInput(codePlace("APP207", "main", fact.CodePlace{Digests: []string{"other"}}))); len(got) > 0 {
+	others := []iikanji.Fact{codePlace("APP207", "main", fact.CodePlace{Digests: []string{"other"}})}
+	for _, digest := range []string{"hot1", "cold"} {
+		others = append(others, sourceFact(string(fact.TopicSends), digest, fact.SentStatement{Text: "SELECT …", Digest: digest}))
+	}
+	if got := levers(t, leverInput(others...)); len(got) > 0 {
 		t.Errorf("statements that did not run: %+v", got)
+	}
+}
+
+// TestQueryCacheOfMappers: where no source shows the statements of the run, as those of a mapper,
+// the place where the pool is opened is a finding by their time, and its remedy has their texts,
+// without their values. A loop whose text is not known is a finding by its function.
+func TestQueryCacheOfMappers(t *testing.T) {
+	pool := codePlace("APP207", "main", fact.CodePlace{What: "no answer is kept", How: "keep answers"})
+	loop := codePlace("APP205", "list", fact.CodePlace{What: "each element of the loop sends a query of gorm", How: "read the rows before"})
+	in := leverInput(pool, loop)
+	for i, logged := range []string{"SELECT * FROM `orders` WHERE user = 71 AND kind = 'open' LIMIT 5", "INSERT INTO users (id) VALUES (9)"} {
+		in.Profiles[0].Rows[i].Example.Text, in.Profiles[0].Rows[i].Query.Fingerprint = logged, logged
+	}
+	in.Profiles[0].Rows[0].Query.Typical.Text = "SELECT * FROM `orders` WHERE user = 12 AND kind = 'open' LIMIT 5"
+	got := levers(t, in)
+	want := []string{
+		"SELECT * FROM `orders` WHERE user = ? AND kind = ? LIMIT ?", "SELECT * FROM `orders` WHERE user = ? AND kind = ? LIMIT 5",
+		"SELECT * FROM `orders` WHERE user = ? AND kind = 'open' LIMIT ?", "SELECT * FROM `orders` WHERE user = ? AND kind = 'open' LIMIT 5",
+	}
+	seen := map[iikanji.Code][]string{}
+	for _, f := range got {
+		for _, r := range f.Remedies {
+			if r.Args["levers"] == "APP207" {
+				seen[f.Code] = r.Seen
+			}
+		}
+	}
+	if len(got) != 2 || !slices.Equal(seen["APP207"], want) || !slices.Equal(seen["APP205"], want) {
+		t.Errorf("%q\n%+v", seen, got)
 	}
 }
 

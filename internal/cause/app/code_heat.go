@@ -23,7 +23,7 @@ type heat struct {
 // heatOf finds the time of a site: of its statements, or of the programs that it starts, else of its
 // function in the profile of the app's CPU, else of the requests that reach its function.
 func heatOf(v *cause.View, s cause.Site) heat {
-	if s.Lever.Of == iikanji.OfStatements && statementsSeen(v) {
+	if s.Lever.Of == iikanji.OfStatements && statementsSeen(v) && (s.Lever.Whole || textsKnown(s)) {
 		return statementHeat(v, s)
 	}
 	if h, ok := programHeat(v, s); ok {
@@ -38,14 +38,20 @@ func heatOf(v *cause.View, s cause.Site) heat {
 // statementsSeen reports whether any database's statements were seen.
 func statementsSeen(v *cause.View) bool { return len(v.Digests) > 0 }
 
+// textsKnown reports whether the source shows statements of a site. A mapper makes its own: the
+// time of such a place is that of its function.
+func textsKnown(s cause.Site) bool {
+	return slices.ContainsFunc(s.Places, func(p fact.CodePlace) bool { return len(p.Digests)+len(p.Statements) > 0 })
+}
+
 // statementHeat sums up the digests of a site's statements.
 func statementHeat(v *cause.View, s cause.Site) heat {
 	var h heat
 	count, sent, read, took, left := 0.0, 0.0, 0.0, 0.0, 0.0
-	seen := map[string]bool{}
+	seen, beside := map[string]bool{}, unshown(v, s)
 	for _, w := range v.Databases {
 		for _, d := range w.Digests {
-			if d.Query == nil || seen[w.Self.Name+d.Query.Digest] || !s.Sends(d) {
+			if d.Query == nil || seen[w.Self.Name+d.Query.Digest] || !s.Sends(d) && !beside(d) {
 				continue
 			}
 			seen[w.Self.Name+d.Query.Digest] = true

@@ -157,6 +157,9 @@ func leverFinding(v *cause.View, s hotSite, hot []hotSite) iikanji.Finding {
 	}
 	f.Evidence = append(f.Evidence, statementsOf(p)...)
 	f.Remedies = s.remedies(hot)
+	if s.Lever.Whole {
+		f.Remedies[0].Seen = seenBeside(v, s.Service)
+	}
 	if r, ok := readAhead(v, s.Site); ok {
 		f.Remedies = append(f.Remedies, r)
 		if !p.Fixable() { // what a person does comes last
@@ -197,7 +200,7 @@ func readAhead(v *cause.View, s cause.Site) (iikanji.Remedy, bool) {
 	for _, o := range v.Sites {
 		if p := o.At(); o.Lever.Whole && o.Service == s.Service {
 			return iikanji.Remedy{Kind: "gocode", Target: o.Service, Args: map[string]string{"levers": string(o.Lever.Code), "file": p.File, "func": p.Func},
-				Says: fmt.Sprintf("%s, which reads the rows of the loop ahead by one statement", p.How)}, true
+				Says: fmt.Sprintf("%s, which reads the rows of the loop ahead by one statement", p.How), Seen: seenBeside(v, s.Service)}, true
 		}
 	}
 	return iikanji.Remedy{}, false

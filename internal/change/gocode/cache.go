@@ -235,6 +235,7 @@ func (t *task) cachePlan(ctx context.Context, s *change.Site, use *rewrite.Cache
 		}
 		texts = append(texts, st.Text)
 	}
+	texts = append(texts, t.seen...) // of mappers: one that the app does not send costs nothing
 	if use.OfFiles() {
 		if err := onlyApp(ctx, s, t.service); err != nil {
 			return plan, err

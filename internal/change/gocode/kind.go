@@ -38,7 +38,7 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, err
 	}
 	svc := s.Services[r.Target]
-	t := &task{args: args, schema: schema, service: r.Target, copy: change.SourceCopy{Source: source, On: svc.Host}}
+	t := &task{args: args, schema: schema, service: r.Target, seen: r.Seen, copy: change.SourceCopy{Source: source, On: svc.Host}}
 	err = s.InSourceCopy(ctx, svc, source, func(h host.Host, dir string) error {
 		if err := t.rewrite(ctx, s, h, dir); err != nil {
 			return err

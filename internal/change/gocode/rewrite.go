@@ -24,6 +24,7 @@ type task struct {
 	args    *fixArgs
 	schema  rewrite.Facts
 	service string
+	seen    []string // texts of statements of the observed run that the source does not show
 	copy    change.SourceCopy
 
 	what     []string // of the places, each text once
