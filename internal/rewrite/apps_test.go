@@ -28,9 +28,9 @@ import (
 	"github.com/iikanji/iikanji/internal/site/facts/factstest"
 )
 
-var apps = strings.Fields(cmp.Or(os.Getenv("APPS"), "chi gin echo garden"))
+var apps = strings.Fields(cmp.Or(os.Getenv("APPS"), "chi gin echo garden orchard"))
 
-// TestApps runs all levers over four applications of different style, one of them at Go 1.13. Every place
+// TestApps runs all levers over five applications of different style, one of them at Go 1.13, one with gorm. Every place
 // that a comment "Fires" names is rewritten and no other; the rewritten application
 // passes go vet, and answers each request as the original does, on a MariaDB.
 func TestApps(t *testing.T) {

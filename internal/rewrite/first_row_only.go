@@ -123,6 +123,9 @@ func (l *firstRow) firstOnly(v *types.Var) bool {
 // startsEmpty reports whether a local slice is declared without elements and is
 // never assigned.
 func (l *firstRow) startsEmpty(v *types.Var) bool {
+	if l.finding != nil && l.finding.mapper == entMapper && l.finding.dest == v {
+		return l.calls.Writes[v] == 1 // by All
+	}
 	for c := range rootOf(l.pass).Preorder((*ast.Ident)(nil)) {
 		if l.pass.TypesInfo.Defs[c.Node().(*ast.Ident)] != v {
 			continue

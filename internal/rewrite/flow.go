@@ -5,6 +5,9 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"path/filepath"
+	"regexp"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/passes/inspect"
@@ -120,15 +123,25 @@ func fileOf(pass *analysis.Pass, pos token.Pos) *ast.File {
 	return nil
 }
 
-// skipped reports whether code at a position was not written by a person: a generated
-// file or a test.
+// skipped reports whether code at a position is no work for a lever: generated, of a test, or
+// of a migration, which runs once for each version of a schema.
 func skipped(pass *analysis.Pass, pos token.Pos) bool {
 	f := fileOf(pass, pos)
 	if f == nil || ast.IsGenerated(f) {
 		return true
 	}
 	name := pass.Fset.PositionFor(pos, false).Filename
-	return len(name) > len("_test.go") && name[len(name)-len("_test.go"):] == "_test.go"
+	return strings.HasSuffix(name, "_test.go") || ofMigration(pass.Pkg.Name(), name)
+}
+
+// ofSeries is the name of a file that is one of a series: v31.go, 20240102150405.go, 0003_users.go.
+var ofSeries = regexp.MustCompile(`^(v|m|migration_?)?[0-9][0-9._]*([_-]\w+)?\.go$`)
+
+// ofMigration reports whether a file has a migration: it is one of a series, in a package of
+// migrations by its name or folder. What an app imports from elsewhere while it serves may be
+// called a migration, too, and has no number.
+func ofMigration(pkg, file string) bool {
+	return ofSeries.MatchString(filepath.Base(file)) && (strings.Contains(pkg, "migrat") || strings.Contains(filepath.Base(filepath.Dir(file)), "migrat"))
 }
 
 // leftAlone reports whether a lever reports nothing about a call: in generated code and

@@ -27,7 +27,7 @@ func (l *stopping) mappedCuts() {
 		if other := l.usedBefore(x, call, cut, list); other != nil {
 			at, why, always = other, "the code uses the whole list before it is cut", false
 		}
-		l.limitFind(*f, fmt.Sprintf("all rows are read by Find of %s and the list is cut to %d", f.mapper, n), n, always, at, why)
+		l.limitFind(*f, fmt.Sprintf("all rows are read by %s of %s and the list is cut to %d", f.chain.end, f.mapper, n), n, always, at, why)
 	}
 }
 
@@ -36,6 +36,12 @@ func (l *stopping) findInto(x *index, call *ast.CallExpr) (*mapperFind, ast.Expr
 	f, isFind := l.findAt(x, call)
 	if !isFind {
 		return nil, nil
+	}
+	if f.mapper == entMapper {
+		if f.dest = returnedInto(x, call); f.dest == nil || !f.limitless() {
+			return nil, nil
+		}
+		return &f, x.parent[call].(*ast.AssignStmt).Lhs[0]
 	}
 	u, ok := ast.Unparen(call.Args[0]).(*ast.UnaryExpr)
 	if !ok || !plainPath(u.X) || !f.limitless() {

@@ -3,8 +3,10 @@ package rewrite
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -14,7 +16,7 @@ import (
 // A mapper's Find reads all rows that its chain asks for. Where the code uses the first ones
 // only, Limit in the chain does what LIMIT does in a text.
 
-// A mapperFind is a call of Find that fills a local slice.
+// A mapperFind is a call of Find that fills a local slice, or one of ent's All that returns it.
 type mapperFind struct {
 	call   *ast.CallExpr
 	chain  *mapperChain
@@ -22,8 +24,8 @@ type mapperFind struct {
 	mapper string
 }
 
-// finds are the calls of Find in a package by which gorm or xorm fill a local slice, in a
-// chain without a limit.
+// finds are the calls of Find in a package by which gorm or xorm fill a local slice, and those of
+// All by which ent returns one, in a chain without a limit.
 func (l *firstRow) finds() (out []mapperFind) {
 	x := indexOf(l.pass)
 	for c := range rootOf(l.pass).Preorder((*ast.CallExpr)(nil)) {
@@ -32,6 +34,9 @@ func (l *firstRow) finds() (out []mapperFind) {
 			continue
 		}
 		f.dest = localVar(l.pass.TypesInfo, f.call.Args[0])
+		if f.mapper == entMapper {
+			f.dest = returnedInto(x, f.call)
+		}
 		if f.dest != nil && f.limitless() {
 			out = append(out, f)
 		}
@@ -42,7 +47,13 @@ func (l *firstRow) finds() (out []mapperFind) {
 // findAt reads a call as a Find of gorm or xorm, without its destination.
 func (l *firstRow) findAt(x *index, call *ast.CallExpr) (f mapperFind, ok bool) {
 	fn := x.callee(call)
-	if fn == nil || fn.Name() != "Find" || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
+	if fn == nil || fn.Pkg() == nil || fn.Signature().Recv() == nil || len(call.Args) == 0 || skipped(l.pass, call.Pos()) {
+		return f, false
+	}
+	if name, _ := mapperIn(l.pass.TypesInfo, call); name == entMapper && (fn.Name() == "All" || fn.Name() == "AllX") {
+		return mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: fn.Name()}, mapper: entMapper}, true
+	}
+	if fn.Name() != "Find" {
 		return f, false
 	}
 	f = mapperFind{call: call, chain: &mapperChain{x: x, path: fn.Pkg().Path(), end: "Find"}, mapper: "gorm"}
@@ -56,6 +67,20 @@ func (l *firstRow) findAt(x *index, call *ast.CallExpr) (f mapperFind, ok bool) 
 	return f, true
 }
 
+// returnedInto is the local variable that takes the first result of a call, and nothing else.
+func returnedInto(x *index, call *ast.CallExpr) *types.Var {
+	a, ok := x.parent[call].(*ast.AssignStmt)
+	if !ok || a.Tok != token.DEFINE || len(a.Rhs) != 1 {
+		return nil
+	}
+	id, ok := a.Lhs[0].(*ast.Ident)
+	if !ok {
+		return nil
+	}
+	v, _ := x.pass.TypesInfo.Defs[id].(*types.Var)
+	return v
+}
+
 // limitless reports whether no call of the chain limits, locks or changes the query in a way
 // that is not known.
 func (f mapperFind) limitless() bool {
@@ -65,7 +90,7 @@ func (f mapperFind) limitless() bool {
 			return false
 		}
 		switch sel.Sel.Name {
-		case "Limit", "Offset", "Clauses", "Scopes", "Raw", "SQL", "ForUpdate", "Set", "Group", "GroupBy", "Having":
+		case "Limit", "Offset", "Clauses", "Scopes", "Raw", "SQL", "ForUpdate", "ForShare", "Modify", "Set", "Group", "GroupBy", "Having":
 			return false
 		case "Order", "OrderBy", "Asc", "Desc":
 			f.chain.order = append(f.chain.order, "known")
@@ -109,6 +134,9 @@ func (f mapperFind) shared() bool {
 	v := x.variable(from)
 	if v == nil || x.defs[v] == nil {
 		return false
+	}
+	if f.mapper == entMapper && strings.HasSuffix(receiverName(v.Type()), "Query") {
+		return true // it takes the limit itself
 	}
 	for _, id := range append(x.writes(v), x.defs[v]) {
 		a, ok := x.parent[id].(*ast.AssignStmt)
@@ -173,7 +201,7 @@ func (f mapperFind) onlyError() bool {
 	case *ast.SelectorExpr:
 		return p.Sel.Name == "Error"
 	}
-	return f.mapper == "xorm" // it returns the error
+	return f.mapper != "gorm" // they return the error
 }
 
 // hooked reports whether the model has a method that is called for each row.
@@ -194,7 +222,7 @@ func (f mapperFind) hooked() bool {
 func (l *firstRow) mapped() {
 	for _, f := range l.finds() {
 		if l.finding = &f; l.firstOnly(f.dest) {
-			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and only the first one is used", f.mapper), 1, true, f.call, "")
+			l.limitFind(f, fmt.Sprintf("all rows are read by %s of %s and only the first one is used", f.chain.end, f.mapper), 1, true, f.call, "")
 		}
 	}
 	l.finding = nil
@@ -209,7 +237,7 @@ func (l *stopping) mapped() {
 			continue
 		}
 		if n, proven := l.count(loop); n > 0 {
-			l.limitFind(f, fmt.Sprintf("all rows are read by Find of %s and the loop stops after %d", f.mapper, n), n, proven, loop.stmt, "the loop leaves rows out by conditions that the statement does not have")
+			l.limitFind(f, fmt.Sprintf("all rows are read by %s of %s and the loop stops after %d", f.chain.end, f.mapper, n), n, proven, loop.stmt, "the loop leaves rows out by conditions that the statement does not have")
 		}
 	}
 	l.finding = nil

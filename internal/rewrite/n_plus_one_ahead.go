@@ -121,7 +121,7 @@ func (w *tableWrites) noneIn(node ast.Node, loop bool) bool {
 // A log line, an encoder or a copy of bytes sends none either: harmlessPackages.
 var harmlessMethods = map[string][]string{
 	"sync.Mutex": {"Lock", "Unlock"}, "sync.RWMutex": {"Lock", "Unlock", "RLock", "RUnlock"},
-	"database/sql.Result": {"LastInsertId", "RowsAffected"},
+	"database/sql.Result": {"LastInsertId", "RowsAffected"}, "database/sql.Rows": {"Next", "Scan", "Close", "Err", "Columns"},
 }
 
 // harmlessPackages send no statement, and call nothing of the app but methods of values
@@ -164,6 +164,12 @@ func (w *tableWrites) harmless(call *ast.CallExpr) bool {
 	}
 	if fn.Pkg() != nil && (slices.Contains(harmlessPackages, fn.Pkg().Path()) || answers(fn)) {
 		return !w.all || fn.Pkg().Path() == "log" || fn.Pkg().Path() == "context"
+	}
+	if mapperReads(fn) {
+		return true
+	}
+	if asksRows(fn, w.pass.Pkg) {
+		return !w.all
 	}
 	if recv := fn.Signature().Recv(); recv != nil {
 		if named := namedOf(recv.Type()); named != nil && named.Obj().Pkg() != nil &&

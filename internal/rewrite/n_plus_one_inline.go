@@ -19,7 +19,7 @@ import (
 // one statement has read for the next elements, and is sent where these have none. So a
 // missing row, every error, and rounds that do not get to the query stay as they were.
 func (l *perElement) readInline(c *sqlcall.Call) ([]analysis.TextEdit, bool) {
-	r := &reader{perElement: l, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, c.Pos())}
+	r := &reader{perElement: l, call: c, multi: c.Op == sqlcall.Select || c.Op == sqlcall.Query, source: newSource(l.pass, c.Pos())}
 	if r.source == nil || !r.statement() {
 		return nil, false
 	}
@@ -79,7 +79,7 @@ func (r *reader) definedAlike(b *batch, defs []*ast.AssignStmt, body ast.Node) b
 // inlineDestinations finds what the rows are read into: by Scan the types of the values, by
 // sqlx a new variable of the round.
 func (r *reader) inlineDestinations() bool {
-	if r.call.Op == sqlcall.QueryRow {
+	if r.call.Op == sqlcall.QueryRow || r.listed() {
 		return r.destinations()
 	}
 	d := r.call.Dests[0]
@@ -124,7 +124,7 @@ func isPlain(t types.Type) bool {
 // statement.
 func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	c := r.call
-	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow, inline: true}
+	t := &twin{reader: r, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, c.Pos()), scans: c.Op == sqlcall.QueryRow || r.listed(), inline: true}
 	if over, ok := header.(*ast.RangeStmt); ok {
 		_, t.shuffled = r.pass.TypesInfo.TypeOf(over.X).Underlying().(*types.Map)
 	}
@@ -133,6 +133,7 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		t.names[n] = freshOfCall(taken, n, nth)
 	}
 	t.names["at"] = freshOfCall(taken, "rowOf", nth)
+	t.rowsName = r.nameOfRows(nth)
 	if !t.types() || !t.statement() || !t.sending() {
 		return nil, false
 	}
@@ -160,7 +161,13 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	for _, k := range r.keys {
 		parts = append(parts, t.written(c.Args[k.at]))
 	}
-	return append(head, before, edit(from, to, t.lookedUp(keyLiteral(t.keyType, parts)))), true
+	edits := append(head, before, edit(from, to, t.lookedUp(keyLiteral(t.keyType, parts))))
+	if r.listed() {
+		end := sharedIndex(r.pass).topDecl(c.Expr).End()
+		_, end, _ = r.source.wholeLines(end, end)
+		edits = append(edits, edit(end, end, "\n"+t.rowTypesText()))
+	}
+	return edits, true
 }
 
 // freshOfCall is a name for the nth statement of a function that is not taken, neither in the

@@ -30,6 +30,8 @@ var mappers = []mapper{
 		"read the rows of all elements before the loop, by RelatedSel or by one query with IN"},
 }
 
+const entMapper = "ent"
+
 // entReads are the methods of the queries and clients that ent generates.
 var entReads = []string{"All", "AllX", "Only", "OnlyX", "OnlyID", "First", "FirstX", "FirstID", "Count", "CountX", "Exist", "ExistX", "IDs", "Get", "GetX", "Scan"}
 
@@ -55,7 +57,7 @@ func mapperIn(info *types.Info, call *ast.CallExpr) (name, how string) {
 		return "", ""
 	}
 	if slices.ContainsFunc(fn.Pkg().Imports(), func(p *types.Package) bool { return p.Path() == fn.Pkg().Path()+"/predicate" }) {
-		return "ent", entHow
+		return entMapper, entHow
 	}
 	return "", ""
 }
@@ -64,6 +66,7 @@ func mapperIn(info *types.Info, call *ast.CallExpr) (name, how string) {
 type mapperSender struct {
 	mapper, how string
 	texts       []string // that it may send
+	unlike      string   // what keeps the query cache from reading its rows ahead
 }
 
 // mapped reports the queries of mappers that a loop sends for each of its elements: by
@@ -80,14 +83,21 @@ func (l *perElement) mapped() {
 		if loop := loopAround(c, call); loop != nil {
 			if l.selects(call, loop) {
 				texts := mapperTexts(x, call)
-				l.report(place{node: lastOf(call), statements: texts, what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name, texts)}})
+				p := place{node: lastOf(call), statements: texts, what: "each element of the loop sends a query of " + name, how: how, why: refusal{lastOf(call), byMapper(name, texts, unlikeAhead(call))}}
+				if edits, ok := l.readMapped(call, loop); ok {
+					p.fixes, p.how, p.why = suggested("Read the rows before the loop", edits), "read the rows of all elements by one query before the loop", refusal{}
+					p.promise = orderOf(l, call)
+				} else if name == "gorm" && l.refused.why != "" {
+					p.why = refusal{l.refused.at, l.refused.why + "; " + byMapper(name, texts, unlikeAhead(call))}
+				}
+				l.report(p)
 			}
 			continue
 		}
 		for up := range c.Enclosing((*ast.FuncDecl)(nil), (*ast.FuncLit)(nil)) {
 			if d, ok := up.Node().(*ast.FuncDecl); ok {
 				if fn, ok := l.pass.TypesInfo.Defs[d.Name].(*types.Func); ok && fn.Signature().Params().Len() > 0 {
-					senders[fn] = mapperSender{name, how, append(senders[fn].texts, mapperTexts(x, call)...)}
+					senders[fn] = mapperSender{name, how, append(senders[fn].texts, mapperTexts(x, call)...), unlikeAhead(call)}
 				}
 			}
 			break
@@ -105,16 +115,42 @@ func (l *perElement) mapped() {
 			continue
 		}
 		l.report(place{node: call, what: "each element of the loop calls " + fn.Name() + ", which sends a query of " + by.mapper, how: by.how, statements: by.texts,
-			why: refusal{call, byMapper(by.mapper, by.texts)}})
+			why: refusal{call, byMapper(by.mapper, by.texts, by.unlike)}})
 	}
 }
 
 // byMapper is why a query of a mapper has no fix, and what covers it.
-func byMapper(name string, texts []string) string {
-	if len(texts) > 0 {
+func byMapper(name string, texts []string, unlike string) string {
+	switch {
+	case unlike != "":
+		return name + " makes the text when it is sent, and it has " + unlike + ", so that the query cache of APP207 does not read its rows ahead"
+	case len(texts) > 0:
 		return name + " makes the text when it is sent; the query cache of APP207 knows it, and reads the rows of such a loop ahead"
 	}
-	return name + " makes the text when it is sent, and this one is not known from the source, so that the query cache of APP207 does not read its rows ahead"
+	return name + " makes the text when it is sent; " + aheadByRun
+}
+
+// aheadByRun is what covers a loop whose statement is not known from the source.
+const aheadByRun = "the query cache of APP207 has it from an observed run, and reads the rows of such a loop ahead"
+
+// joining are the methods of mappers by which a query becomes one that is never read ahead.
+var joining = []string{"Joins", "InnerJoins", "Join", "LeftJoin", "InnerJoin", "Group", "GroupBy", "Having", "Distinct", "ForUpdate", "ForShare", "Clauses", "Union", "UnionAll", "RelatedSel", "Offset"}
+
+// unlikeAhead is the method of a chain of calls by which its query is never read ahead, "" if it has
+// none.
+func unlikeAhead(call *ast.CallExpr) string {
+	for {
+		sel, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return ""
+		}
+		if slices.Contains(joining, sel.Sel.Name) {
+			return sel.Sel.Name
+		}
+		if call, ok = ast.Unparen(sel.X).(*ast.CallExpr); !ok {
+			return ""
+		}
+	}
 }
 
 // lastOf is what names the method of a call in a chain, so that a place is where a person

@@ -44,11 +44,12 @@ type reader struct {
 	// lean: other arguments vary too, or a key is a field. The twin takes no more than what
 	// the statement needs.
 	lean   bool
-	multi  bool         // Select: several rows for each key
-	first  bool         // of perhaps several rows for a key, the first one is read
-	locks  bool         // in a transaction: the statement locks the row that it reads
-	dests  []types.Type // what the destinations point to
-	points bool         // Select: into a slice of pointers to rows
+	multi  bool          // Select, Query: several rows for each key
+	scan   *ast.CallExpr // of the rows of a Query; nil for others
+	first  bool          // of perhaps several rows for a key, the first one is read
+	locks  bool          // in a transaction: the statement locks the row that it reads
+	dests  []types.Type  // what the destinations point to
+	points bool          // Select: into a slice of pointers to rows
 	source *sourceText
 }
 
@@ -65,7 +66,7 @@ func (l *perElement) readerOf(d *ast.FuncDecl, varying []int) (*reader, bool) {
 		return nil, l.no(calls[i].Expr, "%s sends %d statements, one of them in a loop", d.Name.Name, len(calls))
 	}
 	for _, c := range calls {
-		r := &reader{perElement: l, decl: d, call: c, multi: c.Op == sqlcall.Select, source: newSource(l.pass, d.Pos())}
+		r := &reader{perElement: l, decl: d, call: c, multi: c.Op == sqlcall.Select || c.Op == sqlcall.Query, source: newSource(l.pass, d.Pos())}
 		l.reorders = false
 		if r.reads(c) && r.keyed(varying) {
 			return r, true
@@ -163,8 +164,8 @@ func (r *reader) plain() bool {
 // statement checks the text of the statement.
 func (r *reader) statement() bool {
 	c := r.call
-	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c), c.Expr,
-		"the rows are not read by Get or Select of sqlx, or by Scan of a QueryRow") ||
+	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c) || r.listsRows(c), c.Expr,
+		"the rows are not read by Get or Select of sqlx, by Scan of a QueryRow, or by one Scan of the rows of a Query") ||
 		!r.needs(len(c.All()) > 0 && (c.Text == nil || !c.Text.Expanded), c.Expr, "a part of the statement's text is not known") ||
 		!r.needs(!c.Named && !c.Spread && !c.Must && !c.Handle.Faked, c.Expr, "the arguments of the statement are named or a list") ||
 		!r.needs(c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt || r.decl == nil && c.Prepared != nil && !c.Prepared.Named && c.Prepared.Func == c.Func, c.Expr,
@@ -180,6 +181,10 @@ func (r *reader) statement() bool {
 		r.all = append(r.all, s)
 		r.first = r.first || r.firstOf(s)
 		r.locks = r.locks || sqltext.Locks(s.tokens)
+		if !r.needs(!r.listed() || !r.locks, c.Expr, "the rows of a Query are locked") {
+			return false
+		}
+		r.reorders = r.reorders || r.listed() && s.selects().OrderBy == nil
 	}
 	r.s = r.all[0]
 	r.reorders = r.reorders || r.first

@@ -15,6 +15,9 @@ import (
 // then, since a whole row takes its place.
 func (r *reader) destinations() bool {
 	info := r.pass.TypesInfo
+	if r.listed() {
+		return r.listDestinations()
+	}
 	if r.call.Op == sqlcall.QueryRow {
 		for _, d := range r.call.Dests {
 			p, ok := info.TypeOf(d).Underlying().(*types.Pointer)

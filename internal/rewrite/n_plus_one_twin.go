@@ -29,6 +29,8 @@ type twin struct {
 	column           string // of a plain value
 	scans            bool   // rows are scanned value by value
 	inline           bool   // the statement is in the loop itself
+	rowsName         string // begins the names of the types of a Query's rows
+	ordering         int    // columns besides those of a Query, by which its rows are ordered
 	// shuffled: the loop goes over a map, each time in another order.
 	shuffled bool
 }
@@ -38,7 +40,7 @@ var twinNames = []string{"rows", "known", "read", "chunk", "query", "args", "row
 
 // newTwin prepares the text. ok is false if a type or a name cannot be written there.
 func newTwin(r *reader, name string) (*twin, bool) {
-	t := &twin{reader: r, name: name, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, r.decl.Pos()), scans: r.call.Op == sqlcall.QueryRow}
+	t := &twin{reader: r, name: name, file: r.source.file, names: map[string]string{}, anyType: anyType(r.pass, r.decl.Pos()), scans: r.call.Op == sqlcall.QueryRow || r.listed(), rowsName: r.typed(name)}
 	taken := namesAround(r.pass, r.decl.Pos())
 	for _, n := range twinNames {
 		t.names[n] = freshNumbered(taken, n)
@@ -111,6 +113,9 @@ func (t *twin) armOf(s *statement) (arm, tail string, ok bool) {
 	}
 	if t.multi && sel.OrderBy != nil {
 		order, ok := orderedBy(s)
+		if !ok && t.listed() {
+			s, order, ok = t.orderedBeside(s)
+		}
 		if !ok || alias != "" {
 			return no("the rows of one element are ordered by what is no selected column")
 		}
@@ -300,12 +305,10 @@ func (t *twin) parameters() string {
 // held is the type of what one key has: a row, rows, or the values of a row.
 func (t *twin) held() string {
 	switch {
-	case t.scans && len(t.rowTypes) > 1:
-		fields := make([]string, len(t.rowTypes))
-		for i, r := range t.rowTypes {
-			fields[i] = fmt.Sprintf("v%d %s", i, r)
-		}
-		return "struct{ " + strings.Join(fields, "; ") + " }"
+	case t.listed():
+		return "[]" + t.oneRow()
+	case t.scans:
+		return t.oneRow()
 	case t.multi:
 		return "[]" + t.rowTypes[0]
 	}
@@ -529,6 +532,12 @@ func positionField(row string) string {
 
 func (t *twin) fetchScan() []string {
 	n := t.names
+	row := fmt.Sprintf("%s[%s[%s]]", n["rows"], n["chunk"], n["position"])
+	keep := fmt.Sprintf("%s = %s", row, n["row"])
+	position := strings.Repeat(fmt.Sprintf("new(%s), ", t.anyType), t.ordering) + "&" + n["position"]
+	if t.listed() {
+		keep = fmt.Sprintf("%s = append(%s, %s)", row, row, n["row"])
+	}
 	dests := "&" + n["row"]
 	if len(t.rowTypes) > 1 {
 		list := make([]string, len(t.rowTypes))
@@ -545,12 +554,12 @@ func (t *twin) fetchScan() []string {
 		"}",
 		fmt.Sprintf("defer %s.Close()", n["found"]),
 		fmt.Sprintf("for %s.Next() {", n["found"]),
-		fmt.Sprintf("var %s %s", n["row"], t.held()),
+		fmt.Sprintf("var %s %s", n["row"], t.oneRow()),
 		fmt.Sprintf("var %s int", n["position"]),
-		fmt.Sprintf("if err = %s.Scan(%s, &%s); err != nil {", n["found"], dests, n["position"]),
+		fmt.Sprintf("if err = %s.Scan(%s, %s); err != nil {", n["found"], dests, position),
 		"break",
 		"}",
-		fmt.Sprintf("%s[%s[%s]] = %s", n["rows"], n["chunk"], n["position"], n["row"]),
+		keep,
 		"}",
 		fmt.Sprintf("if err != nil || %s.Err() != nil {", n["found"]),
 		t.withoutRows(n["found"]+".Err()"),
@@ -568,6 +577,9 @@ func (t *twin) withoutRows(err string) string {
 
 // lookup is the function that the body calls in place of its statement.
 func (t *twin) lookup() []string {
+	if t.listed() {
+		return t.lookupRows()
+	}
 	n := t.names
 	params := []string{n["key"] + " " + t.keyType, n["send"] + " func() error"}
 	var sets []string
@@ -596,10 +608,7 @@ func (t *twin) lookup() []string {
 		params = slices.Insert(params, 1, n["text"]+" string")
 	}
 	lines := []string{fmt.Sprintf("%s := func(%s) error {", n["at"], strings.Join(params, ", "))}
-	if t.several() {
-		lines = append(lines, fmt.Sprintf("if %s != %s {", n["text"], n["asked"]), fmt.Sprintf("%s, %s, %s = nil, nil, %s", n["rows"], n["known"], n["asked"], n["text"]), "}")
-	}
-	lines = append(lines,
+	lines = append(append(lines, t.askedAnew()...),
 		fmt.Sprintf("if !%s[%s] {", n["known"], n["key"]),
 		fmt.Sprintf("%s(%s)", n["read"], n["key"]),
 		"}")
@@ -615,6 +624,15 @@ func (t *twin) lookup() []string {
 	return lines
 }
 
+// askedAnew forgets the rows where another text of the statement is asked for.
+func (t *twin) askedAnew() []string {
+	if !t.several() {
+		return nil
+	}
+	n := t.names
+	return []string{fmt.Sprintf("if %s != %s {", n["text"], n["asked"]), fmt.Sprintf("%s, %s, %s = nil, nil, %s", n["rows"], n["known"], n["asked"], n["text"]), "}"}
+}
+
 // body is the function's body with the look-up in the place of the statement, indented
 // once more.
 func (t *twin) body() string {
@@ -624,7 +642,7 @@ func (t *twin) body() string {
 
 // sentAt is the expression that sends the statement, with its Scan.
 func (t *twin) sentAt() (from, to token.Pos) {
-	if t.scans {
+	if t.scans && !t.listed() {
 		return t.call.Scan.Pos(), t.call.Scan.End()
 	}
 	return t.call.Expr.Pos(), t.call.Expr.End()
@@ -633,7 +651,12 @@ func (t *twin) sentAt() (from, to token.Pos) {
 // lookedUp is the look-up in the place of the statement.
 func (t *twin) lookedUp(key string) string {
 	from, to := t.sentAt()
-	args := []string{key, "func() error { return " + t.source.text(from, to) + " }"}
+	result := "error"
+	if t.listed() {
+		asked, _ := t.rowTypeNames()
+		result = "(" + asked + ", error)"
+	}
+	args := []string{key, "func() " + result + " { return " + t.source.text(from, to) + " }"}
 	if t.several() {
 		args = slices.Insert(args, 1, t.written(t.call.QueryArg))
 	}

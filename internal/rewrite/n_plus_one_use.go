@@ -82,6 +82,29 @@ func (r *reader) twinName(l *perElement) string {
 	return name
 }
 
+// typed is a name of the function that is told apart from that of other types' methods.
+func (r *reader) typed(name string) string {
+	if r.decl.Recv == nil {
+		return camel(name)
+	}
+	return camel(receiverName(r.pass.TypesInfo.TypeOf(r.decl.Recv.List[0].Type)), upperFirst(name))
+}
+
+// nameOfRows begins the names of the types for the rows of a Query in a loop: those of the
+// function around it.
+func (r *reader) nameOfRows(nth string) string {
+	base := "listed"
+	if d, ok := sharedIndex(r.pass).topDecl(r.call.Expr).(*ast.FuncDecl); ok {
+		base = (&reader{perElement: r.perElement, decl: d}).typed(d.Name.Name)
+	}
+	name := camel(base) + "Ahead" + nth
+	for n := name; ; n += "X" {
+		if scope := r.pass.Pkg.Scope(); scope.Lookup(n+"Rows") == nil && scope.Lookup(n+"RowsAhead") == nil {
+			return n
+		}
+	}
+}
+
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // takes reports whether the twin has a parameter of the function, which is not the key.
@@ -159,6 +182,13 @@ func (r *reader) twin(name string) (string, bool) {
 		there, _, _ = types.LookupFieldOrMethod(r.pass.TypesInfo.TypeOf(r.decl.Recv.List[0].Type), true, r.pass.Pkg, name)
 	}
 	if there == nil {
+		if r.listed() {
+			asked, ahead := t.rowTypeNames()
+			if r.pass.Pkg.Scope().Lookup(asked) != nil || r.pass.Pkg.Scope().Lookup(ahead) != nil {
+				return "", false
+			}
+			text += "\n" + t.rowTypesText()
+		}
 		return "\n" + text, true
 	}
 	fn, _ := there.(*types.Func)

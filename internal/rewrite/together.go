@@ -101,7 +101,7 @@ func (g *appCode) apart(at round, s *sent) string {
 	case s.inserts:
 		return "the row is added in another function, which would have to take the rows of all elements"
 	case s.mapper != "":
-		return byMapper(s.mapper, s.texts)
+		return byMapper(s.mapper, s.texts, unlikeAhead(s.call))
 	case at.p != s.p:
 		return "the statement is sent in another package; the query cache of APP207 reads such rows ahead"
 	}

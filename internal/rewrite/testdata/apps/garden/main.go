@@ -75,6 +75,7 @@ func main() {
 		"/ids": h.ids, "/asone": s.asOne, "/chains": s.chains, "/across": s.across, "/acrosstwice": s.acrossTwice,
 		"/grid": h.grid, "/months": h.months, "/windows": h.windows, "/weigh": h.weigh, "/replant": h.replant, "/settle": h.settle,
 		"/locked": h.locked, "/sharedplots": h.sharedPlots, "/either": h.either, "/picture": picture,
+		"/listed": h.listed, "/listing": h.listing, "/handed": h.handed,
 	} {
 		http.HandleFunc(path, f)
 	}

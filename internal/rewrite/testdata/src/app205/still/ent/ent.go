@@ -18,3 +18,8 @@ func (c *UserClient) Get(ctx context.Context, id int) (*User, error) { return ni
 func (q *UserQuery) Where(ps ...predicate.User) *UserQuery           { return q }
 func (q *UserQuery) All(ctx context.Context) ([]*User, error)        { return nil, nil }
 func IDEQ(id int) predicate.User                                     { return nil }
+
+func (q *UserQuery) Order(by ...func()) *UserQuery    { return q }
+func (q *UserQuery) Limit(n int) *UserQuery           { return q }
+func (q *UserQuery) AllX(ctx context.Context) []*User { return nil }
+func ByName() func()                                  { return nil }

@@ -1,0 +1,79 @@
+package main
+
+import "gorm.io/gorm"
+
+type Ship struct {
+	ID      int64
+	Call    string
+	FleetID int64
+	Name    string
+}
+
+type Watched struct{ ID int64 }
+
+// AfterFind is called for each row.
+func (w *Watched) AfterFind(*gorm.DB) error { return nil }
+
+type Stop struct {
+	ShipID int64
+	Call   string
+	Ship   Ship
+}
+
+// GormText: several rows may have the text.
+func GormText(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ship Ship
+		db.Where("name = ?", s.Call).First(&ship) // want `APP205`
+	}
+}
+
+// GormEither: the condition is one of two.
+func GormEither(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ship Ship
+		db.Where("id = ? OR name = 'x'", s.ShipID).First(&ship) // want `APP205`
+	}
+}
+
+// GormFilled: the row has something already.
+func GormFilled(db *gorm.DB, stops []Stop) {
+	for i := range stops {
+		db.First(&stops[i].Ship, stops[i].ShipID) // want `APP205`
+	}
+}
+
+// GormHooked: a method is called for each row.
+func GormHooked(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var w Watched
+		db.First(&w, s.ShipID) // want `APP205`
+	}
+}
+
+// GormLimited: each has a limit.
+func GormLimited(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ships []Ship
+		db.Where("fleet_id = ?", s.ShipID).Limit(3).Find(&ships) // want `APP205`
+	}
+}
+
+// GormWrites: the loop writes what it reads.
+func GormWrites(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ship Ship
+		if db.First(&ship, s.ShipID).Error != nil { // want `APP205`
+			db.Create(&Ship{ID: s.ShipID})
+		}
+	}
+}
+
+// GormBegun: a variable has the beginning of the chain.
+func GormBegun(db *gorm.DB, stops []Stop) {
+	q := db.Where("name <> ''")
+	for _, s := range stops {
+		var ship Ship
+		q.First(&ship, s.ShipID) // want `APP205`
+	}
+}
