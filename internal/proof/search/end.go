@@ -63,7 +63,7 @@ func (s *State) conclude() Step {
 		if keeps := s.longKeeps(); len(keeps) > 0 {
 			return at(Step{Do: StartChecks, Why: "there is time to leave each out of longer runs, too", Keeps: keeps, Long: true}, Drops)
 		}
-		if cheap := s.keptForCost(); s.Options.ScoreOnly && len(cheap) > 0 {
+		if cheap := s.keptForCost(); s.Options.ScoreOnly && !s.Ladder && len(cheap) > 0 {
 			return at(Step{Do: UndoCost, Why: "the policy counts the score alone", Keeps: cheap}, Proving)
 		}
 		if len(s.Ledger.InForce) == 0 {
@@ -92,10 +92,10 @@ func (s *State) conclude() Step {
 
 // mayResume reports whether the end phase goes back to the search: what is checked needs no
 // time any more, and a candidate is left that fits the rest. Each time a candidate must have
-// been tried since the last one, and no change has turned logs off.
+// been tried since the last one, and no change has turned logs off. A ladder has no other candidates.
 func (s *State) mayResume() bool {
 	l := s.Ledger
-	if !s.bounded() || s.Plan.ConfirmLast || len(l.InForce) == 0 || s.Resumed > 0 && len(l.Attempts) == s.Resumed {
+	if !s.bounded() || s.Ladder || s.Plan.ConfirmLast || len(l.InForce) == 0 || s.Resumed > 0 && len(l.Attempts) == s.Resumed {
 		return false
 	}
 	for i := range l.Attempts {

@@ -15,7 +15,7 @@ import (
 // if there is no time for one, if they had their runs, or if the last comparison shows the same.
 func (s *State) longKeeps() []Keep {
 	all := s.keeps()
-	if s.longTime() == 0 {
+	if s.Ladder || s.longTime() == 0 {
 		return nil
 	}
 	if !s.bounded() {

@@ -20,6 +20,7 @@ type State struct {
 	Runs      int           `json:"runs"`                   // of this search
 	Switching time.Duration `json:"switching_ns,omitempty"` // from the untouched site to the final one, where that is not short
 	Ending    bool          `json:"ending,omitempty"`       // the rest of the time is for the end
+	Ladder    bool          `json:"ladder,omitempty"`       // what is in force is a ladder's: nothing else is tried, and no rung is dropped for want of a gain
 	Resumed   int           `json:"resumed,omitempty"`      // attempts when the end phase went back to the search; 0 if it did not
 	Long      bool          `json:"long,omitempty"`         // the kept changes are checked in full runs, too
 	Unchecked int           `json:"unchecked,omitempty"`    // of the kept changes, when the others are

@@ -93,7 +93,7 @@ func (t *Tuner) Climb(ctx context.Context, rungs []Rung, done func(int, Climbed)
 	if err := t.openLedger(); err != nil {
 		return nil, err
 	}
-	t.book.state.Ending = true // no time is reserved for logs and for repeated proofs
+	t.book.state.Ending, t.book.state.Ladder = true, true // no time is reserved for logs and for repeated proofs
 	err := t.climbAll(ctx, rungs, done)
 	if err == nil {
 		t.book.state.Phase, t.book.state.Plan = search.Closing, search.Plan{Stage: search.Proving}

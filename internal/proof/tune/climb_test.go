@@ -80,6 +80,25 @@ func TestClimb(t *testing.T) {
 	}
 }
 
+// TestClimbTimeLeft: where time is left at the end of a ladder, nothing is tried that is no rung, and
+// a rung that has proven nothing stays.
+func TestClimbTimeLeft(t *testing.T) {
+	m, tu := newMeadow(t, 3)
+	m.effects = map[string]float64{"a=1": 0.3, "other=1": math.Log(3)}
+	m.finds = func(map[string]bool) []iikanji.Finding { return []iikanji.Finding{turn("DB101", "other", "1", 8)} }
+	tu.Options.Time, tu.Options.Full = time.Hour, 20*time.Second
+	_, out, err := climbed(t, tu, []Rung{rungOf(false, "a=1"), rungOf(false, "none=1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if on := m.on(); !maps.Equal(on, map[string]bool{"a=1": true, "none=1": true}) || len(out.Attempts) != 2 {
+		t.Errorf("in the end the site is %v, after %d trials", on, len(out.Attempts))
+	}
+	if len(out.Final) == 0 || !out.Rehearsal.OK {
+		t.Errorf("the last comparison has %d pairs, the rehearsal is %+v", len(out.Final), out.Rehearsal)
+	}
+}
+
 // TestClimbTime checks that a climb ends within its time, with every rung applied or
 // judged.
 func TestClimbTime(t *testing.T) {
