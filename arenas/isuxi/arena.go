@@ -69,6 +69,7 @@ func init() {
 		Settings:          settings,
 		Answers:           answers,
 		Ladder:            files.Ladder(ladder),
+		HostsLadder:       files.LadderIn(hostsLadder, "ladder-hosts"),
 		Allow:             allowed,
 		InitializeTimeout: initializeTimeout,
 		Shards:            threads,

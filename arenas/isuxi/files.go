@@ -16,3 +16,8 @@ var webapp = files.NewWebapp(repository)
 
 //go:embed ladder
 var ladder embed.FS
+
+// hostsLadder has the row that needs a machine of its own.
+//
+//go:embed ladder-hosts
+var hostsLadder embed.FS

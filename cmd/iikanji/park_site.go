@@ -115,6 +115,9 @@ func describePark(ctx context.Context, e *env, a *arena.Arena, p *arenaPark, dir
 			delete(site.Notes, key)
 		}
 	}
+	for _, h := range hosts { // the network's variables of a machine are its own; others are those of this machine
+		site.File.Policy.Folders = append(site.File.Policy.Folders, h.Name+":/proc/sys/net", h.Name+":/etc/sysctl.d")
+	}
 	text := site.Text()
 	if _, err := target.Parse(path, []byte(text)); err != nil {
 		return fmt.Errorf("BUG: the file that was made cannot be read: %w", err)

@@ -65,9 +65,9 @@ const procSys = "/proc/sys"
 // plan sets kernel variables, now and for the next start of the machine.
 func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Change) error {
 	args := a.Values
-	if !within(s.RootsOn(svc.Host), procSys) {
+	if name := outside(s.RootsOn(svc.Host), args); name != "" {
 		return fmt.Errorf("%s is a setting of the machine, and the target is not allowed to change the machine (%s is outside its folders)",
-			slices.Min(slices.Collect(maps.Keys(args))), procSys)
+			name, filepath.Dir(placeOf(name)))
 	}
 	if svc.DropIn == "" {
 		return fmt.Errorf("service %q has no file that keeps settings over a restart", c.Target)
@@ -76,7 +76,7 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	var live []change.Edit
 	wanted := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(args)) {
-		path := filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
+		path := placeOf(name)
 		old, err := s.ReadOld(svc.Host, path)
 		if err != nil {
 			return err
@@ -119,6 +119,22 @@ func (a *variableArgs) plan(s *change.Site, svc change.Service, c *iikanji.Chang
 	return nil
 }
 
+// placeOf is the file of a kernel variable.
+func placeOf(name string) string {
+	return filepath.Join(procSys, strings.ReplaceAll(name, ".", "/"))
+}
+
+// outside is the first variable that is below no root, "" for none: /proc/sys/net, for example, is
+// a machine's own where machines share a kernel, and /proc/sys/vm is not.
+func outside(roots []string, args map[string]string) string {
+	for _, name := range slices.Sorted(maps.Keys(args)) {
+		if !within(roots, filepath.Dir(placeOf(name))) {
+			return name
+		}
+	}
+	return ""
+}
+
 // within reports whether a folder is one of the roots, or below one.
 func within(roots []string, dir string) bool {
 	return slices.ContainsFunc(roots, func(root string) bool {
@@ -138,7 +154,7 @@ func sideEffects(s *change.Site, on string, wanted map[string]string) error {
 			continue
 		}
 		bytes := strings.TrimSuffix(name, "ratio") + "bytes"
-		now, err := s.ReadOld(on, filepath.Join(procSys, strings.ReplaceAll(bytes, ".", "/")))
+		now, err := s.ReadOld(on, placeOf(bytes))
 		if err != nil {
 			return err
 		}

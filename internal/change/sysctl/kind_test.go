@@ -257,16 +257,27 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestNotTheMachine: for a target without /proc/sys among its folders, no change
-// of the machine is planned.
+// TestNotTheMachine: a variable is planned only where its folder below /proc/sys is among those of
+// the target, or below one.
 func TestNotTheMachine(t *testing.T) {
 	dir := t.TempDir()
-	for _, roots := range [][]string{{dir}, {dir, "/proc"}, {dir, "/proc/sys/net"}, nil} {
-		s := &change.Site{Roots: roots, Services: map[string]change.Service{"host": {DropIn: filepath.Join(dir, "60.conf")}}}
-		r := iikanji.Remedy{Kind: "sysctl", Target: "host", Args: map[string]string{"act": "sysctl", "net.core.somaxconn": "4099"}}
-		_, err := change.Plan(t.Context(), s, r)
-		if refused := err != nil && strings.Contains(err.Error(), "not allowed to change the machine"); refused == (len(roots) > 1 && roots[1] == "/proc") {
-			t.Errorf("folders %q: %v", roots, err)
+	for _, c := range []struct {
+		roots []string
+		may   string // the first parts of the variables that are planned
+	}{
+		{[]string{dir}, ""}, {nil, ""}, {[]string{dir, "/proc/sys/network"}, ""},
+		{[]string{dir, "/proc"}, "net vm"}, {[]string{dir, procSys}, "net vm"}, {[]string{dir, "/proc/sys/net"}, "net"},
+	} {
+		s := &change.Site{Roots: c.roots, Services: map[string]change.Service{"host": {DropIn: filepath.Join(dir, "60.conf")}}}
+		for first, name := range map[string]string{"net": "net.core.somaxconn", "vm": "vm.swappiness"} {
+			r := iikanji.Remedy{Kind: "sysctl", Target: "host", Args: map[string]string{"act": "sysctl", name: "1234"}}
+			if first == "vm" {
+				r.Args[name] = "7"
+			}
+			_, err := change.Plan(t.Context(), s, r)
+			if refused := err != nil && strings.Contains(err.Error(), "not allowed to change the machine"); refused == strings.Contains(c.may, first) {
+				t.Errorf("%s with the folders %q: %v", name, c.roots, err)
+			}
 		}
 	}
 }

@@ -64,8 +64,8 @@ type Arena struct {
 	// Ladder has the rows of a write-up in their order, a file each; nil for none.
 	// Package ladder describes the files. A variant has its own.
 	Ladder fs.FS
-	// HostsLadder has the rows of the same write-up for several machines: it is climbed on the
-	// site that --hosts makes of the arena, with its names of services and machines; nil for none.
+	// HostsLadder has the rows of the same write-up for several machines, and those that change a
+	// machine: it is climbed on the site that --hosts makes of the arena, with its names of services and machines; nil for none.
 	HostsLadder fs.FS
 	// Allow lists the promises that changes may weaken under the contest's rules.
 	// The arena's README names the rules.

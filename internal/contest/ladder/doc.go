@@ -12,7 +12,8 @@
 //	# target: database
 //
 // row, told and source are required. "expect: hurts" marks a row that the write-up
-// took back, "hosts: 2" one of a ladder for several machines that needs two. What follows the heading depends on the ending:
+// took back, "hosts: 2" one of a ladder for machines of its own that needs two; with "hosts: 1" it
+// changes the machine itself. What follows the heading depends on the ending:
 //
 //	.sql    CREATE INDEX, DROP INDEX and ALTER TABLE … ADD/DROP INDEX: a change of
 //	        kind ddl each; the keys target (a database) and schema are required

@@ -92,7 +92,7 @@ func (h heading) check(ending string) *Error {
 		}
 	}
 	if v, has := h.values["hosts"]; has && hostsIn(v) == 0 {
-		return mistake(h.lines["hosts"], "hosts: %.40q", v).hint("how many machines the row needs, 2 to 8")
+		return mistake(h.lines["hosts"], "hosts: %.40q", v).hint("how many machines of its own the row needs, 1 to 8")
 	}
 	if v, has := h.values["expect"]; has && v != expectHurts {
 		return mistake(h.lines["expect"], "expect: %.40q", v).hint("the only value is " + expectHurts)
@@ -106,7 +106,7 @@ const mostHosts = 8
 // hostsIn is how many machines the value of the key hosts names; 0 for none.
 func hostsIn(text string) int {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 2 || n > mostHosts {
+	if err != nil || n < 1 || n > mostHosts {
 		return 0
 	}
 	return n

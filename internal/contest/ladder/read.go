@@ -22,7 +22,7 @@ type Rung struct {
 	Told     string           `json:"told"`   // the effect that the source states
 	Source   string           `json:"source"` // who told it, and when
 	Hurts    bool             `json:"hurts,omitempty"`
-	Hosts    int              `json:"hosts,omitempty"` // that it needs; 0 for one
+	Hosts    int              `json:"hosts,omitempty"` // of its own that it needs; 0 for none
 	Remedies []iikanji.Remedy `json:"remedies"`
 }
 
