@@ -31,6 +31,7 @@ const (
 	Rewrite      // of an app's source
 	Knob         // one of several values of a constant in source
 	Cache        // of queries, in an app's source: planned from all of it, so tried apart
+	kinds        // how many there are
 )
 
 // place is the file that the k-th candidate changes. Values of one constant share it.

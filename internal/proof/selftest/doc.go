@@ -13,7 +13,7 @@
 //   - scenes.go: sites under several limits of time, by name. interplays.go has those whose
 //     changes interact, longruns.go few long runs, several searches and ladders, machines.go
 //     machines that break the assumptions, changes.go changes of special kinds, random.go
-//     sites that are drawn
+//     sites that are drawn, twolimits.go ordinary ones among them
 //   - goals.go, scenegoals.go: the limits that the method must keep
 //   - cost.go: how many pairs an effect costs
 //

@@ -8,12 +8,12 @@ import (
 )
 
 // An oracle knows all of a simulated site but the noise of its runs and which candidate is which:
-// what the changes do, alone and together, and that the candidates are some order of them. It
-// gets the runs that the time of a search holds, but those of its last comparison and one to
-// observe, chooses each as the one that tells most, and ends with the candidates that more likely
-// than not belong to the best state. No search can be expected to do better by scores alone, so
-// that its figures say whether a goal can be reached. It does not read the work of a request, nor
-// what a diagnosis promises: sites with these have no oracle.
+// what the changes do, alone and together, of which kind each is, and that the candidates are some
+// order of them. It gets the runs that the time of a search holds, but those of its last comparison
+// and one to observe, chooses each as the one that tells most, and ends with the candidates that
+// more likely than not belong to the best state. Where the site has services, it reads the CPU time
+// of a request of each, and what the first diagnosis promises of each candidate. No search can be
+// expected to do better, so that its figures say whether a goal can be reached.
 
 // An Oracle is what the oracle comes to in the searches of one scene and budget.
 type Oracle struct {
@@ -23,16 +23,17 @@ type Oracle struct {
 	Share          Measure `json:"share"` // of the best ln ratio
 }
 
-// HasOracle reports whether the score tells all that a search can know of a site.
+// HasOracle reports whether the oracle reads all that a search can know of a site.
 func (s *Search) HasOracle() bool {
-	if s.Draw != nil || s.Options.Time <= 0 || s.Rounds > 1 || s.Counts || s.plainNoise() != s.Sigma || s.Sigma <= 0 {
+	if s.Options.Time <= 0 || s.Rounds > 1 || s.Counts || s.plainNoise() != s.Sigma || s.Sigma <= 0 {
 		return false
 	}
-	if _, works := s.truth().(Worker); works {
-		return false
+	_, works := s.truth().(Worker)
+	if s.Draw != nil {
+		return true
 	}
 	for _, c := range s.Candidates {
-		if c.Kind != Index || c.Late != 0 || c.Noise != 0 || c.Voids != 0 || c.Rows != 0 {
+		if c.Kind != Index && (c.Kind == Knob || !works) || c.Differs || c.Late != 0 || c.Noise != 0 || c.Voids != 0 || c.Rows != 0 {
 			return false
 		}
 	}
@@ -57,24 +58,24 @@ func (s *Search) oracleRuns() int {
 
 // AskOracle simulates n searches of the oracle.
 func (s *Search) AskOracle(ctx context.Context, seed uint64, n int) (Oracle, error) {
-	best := bestOf(s.truth(), allows(s.Candidates))
 	useless, harmful := 0, 0
 	var shares Moments
 	for i := range n {
 		if err := ctx.Err(); err != nil {
 			return Oracle{}, fmt.Errorf("asking the oracle of %q: %w", s.Name, err)
 		}
-		in := s.oracleSearch(rand.New(rand.NewPCG(seed, uint64(i))), best)
+		o := s.newOracle(rand.New(rand.NewPCG(seed, uint64(i))))
+		in := o.search()
 		idle, harm := false, false
-		for k := range s.Candidates {
+		for k := range o.candidates {
 			if in.Has(k) {
-				m := marginal(s.truth(), in, k, 1)
+				m := marginal(o.truth, in, k, 1)
 				idle, harm = idle || m == 0, harm || m < 0
 			}
 		}
 		useless, harmful = useless+one(idle), harmful+one(harm)
-		if best.Score > 0 {
-			shares.add(s.truth().Score(in, 1) / best.Score)
+		if o.best.Score > 0 {
+			shares.add(o.truth.Score(in, 1) / o.best.Score)
 		}
 	}
 	return Oracle{Runs: s.oracleRuns(), UselessInForce: shareOf(useless, n), Harmful: shareOf(harmful, n), Share: shares.measure()}, nil
@@ -85,94 +86,234 @@ const (
 	oracleBeliefs   = 32 // orders of the candidates that it holds for likely
 	oracleSwaps     = 60 // proposals to each after a run
 	oracleProposals = 24 // states of which the one is run next that tells most
+	// oraclePromise is how far off promises are, on ln: by a factor of 2. Those of changes
+	// that save nothing are anywhere between 0.02 and 0.3.
+	oraclePromise = math.Ln2
+	nullPromises  = 2.7 // that range, on ln
+	// oracleWork is the least noise of the CPU time of a request that the oracle trusts: with
+	// less, its beliefs would stay at the first that fits.
+	oracleWork = 0.02
 )
 
 // An oracle is one search of the oracle.
 type oracle struct {
 	*Search
-	rng     *rand.Rand
-	truth   Truth
-	states  []Set // of the runs
-	y       []float64
-	beliefs [][]int // each says which change each candidate is
+	rng        *rand.Rand
+	candidates []Candidate
+	truth      Truth
+	best       Best
+	is         []int // which change each candidate is
+	states     []Set // of the runs
+	y          [][]float64
+	noise      []float64   // of what is read of a run
+	promised   [][]float64 // ln likelihood of what a candidate promises if it is a change; nil without a diagnosis
+	beliefs    [][]int     // each says which change each candidate is
 }
 
-// oracleSearch is the state with which one search of the oracle ends.
-func (s *Search) oracleSearch(rng *rand.Rand, best Best) Set {
-	o := &oracle{Search: s, rng: rng, truth: s.truth()}
-	n := len(s.Candidates)
-	for range oracleBeliefs {
-		o.beliefs = append(o.beliefs, rng.Perm(n))
+// newOracle is a search of the oracle on which nothing was run yet.
+func (s *Search) newOracle(rng *rand.Rand) *oracle {
+	o := &oracle{Search: s, rng: rng, candidates: s.Candidates, noise: []float64{s.Sigma}}
+	if s.Draw != nil {
+		o.candidates, o.truth = s.Draw(rng)
+	} else {
+		o.truth = s.truth()
 	}
-	is := rng.Perm(n)
-	for range s.oracleRuns() {
-		in := o.choose()
-		o.states = append(o.states, in)
-		o.y = append(o.y, o.score(is, in)+s.Sigma*rng.NormFloat64())
-		for _, b := range o.beliefs {
-			for range oracleSwaps {
-				o.swap(b, rng.IntN(n), rng.IntN(n))
+	o.best = bestOf(o.truth, allows(o.candidates))
+	o.is = o.order()
+	for range oracleBeliefs {
+		o.beliefs = append(o.beliefs, o.order())
+	}
+	if work, ok := o.truth.(Worker); ok {
+		for r := range Resources {
+			if r.usesCPU() {
+				o.noise = append(o.noise, max(oracleWork, countNoise*s.Sigma))
 			}
 		}
+		o.promised = o.promises(work)
+	}
+	return o
+}
+
+// order is a random order of the candidates that exchanges those of one kind only.
+func (o *oracle) order() []int {
+	is := make([]int, len(o.candidates))
+	var of [kinds][]int
+	for k, c := range o.candidates {
+		of[c.Kind] = append(of[c.Kind], k)
+	}
+	for _, ks := range of {
+		for i, p := range o.rng.Perm(len(ks)) {
+			is[ks[i]] = ks[p]
+		}
+	}
+	return is
+}
+
+// promises are ln likelihoods of what each candidate promises if it is each of the changes.
+func (o *oracle) promises(work Worker) [][]float64 {
+	n := len(o.candidates)
+	gain := make([]float64, n)
+	for change := range n {
+		gain[change] = -math.Log1p(-min(0.99, work.Touched(0, change)))
+	}
+	all := make([][]float64, n)
+	for k := range n {
+		shown := math.Log(max(1e-3, o.candidates[o.is[k]].Promise, gain[o.is[k]]))
+		for change := range n {
+			l := -math.Log(nullPromises)
+			if gain[change] > 0 {
+				z := (shown - math.Log(gain[change])) / oraclePromise
+				l = -z*z/2 - math.Log(oraclePromise*math.Sqrt(2*math.Pi))
+			}
+			all[k] = append(all[k], l)
+		}
+	}
+	return all
+}
+
+// search is the state with which the search ends.
+func (o *oracle) search() Set {
+	n := len(o.candidates)
+	o.swaps() // by what the candidates promise
+	for range o.oracleRuns() {
+		in := o.choose()
+		y := o.reads(o.is, in)
+		for i := range y {
+			y[i] += o.trueNoise(i) * o.rng.NormFloat64()
+		}
+		o.states, o.y = append(o.states, in), append(o.y, y)
+		o.swaps()
 	}
 	var end Set
 	for k := range n {
 		votes := 0
 		for _, b := range o.beliefs {
-			votes += one(best.Sets[0].Has(b[k]))
+			votes += one(o.best.Sets[0].Has(b[k]))
 		}
 		if 2*votes > len(o.beliefs) {
-			end |= 1 << is[k]
+			end |= 1 << o.is[k]
 		}
 	}
 	return end
 }
 
-// score is the ln(score) of a state if the candidates are what a belief says.
-func (o *oracle) score(belief []int, in Set) float64 {
-	var changes Set
-	for k, change := range belief {
-		if in.Has(k) {
-			changes |= 1 << change
-		}
+// trueNoise is that of what is read of a run: the score, then the CPU times.
+func (o *oracle) trueNoise(i int) float64 {
+	if i == 0 {
+		return o.Sigma
 	}
-	return o.truth.Score(changes, 1)
+	return countNoise * o.Sigma
 }
 
-// choose is the state of the next run: of some random ones that of whose score the beliefs
-// differ most.
-func (o *oracle) choose() (best Set) {
-	most := -1.0
-	for range oracleProposals {
-		in := Set(o.rng.Uint64()) & (1<<len(o.Candidates) - 1)
-		var sum, square float64
-		for _, b := range o.beliefs {
-			y := o.score(b, in)
-			sum, square = sum+y, square+y*y
-		}
-		n := float64(len(o.beliefs))
-		if v := square/n - sum*sum/n/n; v > most {
-			best, most = in, v
+// changes are those of a state if the candidates are what a belief says.
+func changes(belief []int, in Set) (all Set) {
+	for k, change := range belief {
+		if in.Has(k) {
+			all |= 1 << change
 		}
 	}
-	return best
+	return all
+}
+
+// reads is what a run of a state shows if the candidates are what a belief says, without noise:
+// ln of the score, and of the CPU time of a request of each service.
+func (o *oracle) reads(belief []int, in Set) []float64 {
+	of := changes(belief, in)
+	y := []float64{o.truth.Score(of, 1)}
+	if work, ok := o.truth.(Worker); ok {
+		for r, w := range work.Work(of) {
+			if Resource(r).usesCPU() {
+				y = append(y, math.Log(max(w, 1e-6)))
+			}
+		}
+	}
+	return y
+}
+
+// choose is the state of the next run: of some random ones that of which the beliefs differ
+// most. Half of them are near the best state by one belief: what matters there may not matter
+// elsewhere.
+func (o *oracle) choose() (next Set) {
+	most := -1.0
+	for i := range oracleProposals {
+		in := Set(o.rng.Uint64()) & (1<<len(o.candidates) - 1)
+		if i%2 == 0 {
+			in = o.near(o.beliefs[o.rng.IntN(len(o.beliefs))])
+		}
+		sum, square := make([]float64, len(o.noise)), make([]float64, len(o.noise))
+		for _, b := range o.beliefs {
+			for j, y := range o.reads(b, in) {
+				sum[j], square[j] = sum[j]+y, square[j]+y*y
+			}
+		}
+		n, v := float64(len(o.beliefs)), 0.0
+		for j := range sum {
+			v += (square[j]/n - sum[j]*sum[j]/n/n) / (o.noise[j] * o.noise[j])
+		}
+		if v > most {
+			next, most = in, v
+		}
+	}
+	return next
+}
+
+// near is the best state by a belief with a quarter of the candidates otherwise.
+func (o *oracle) near(belief []int) (in Set) {
+	for k, change := range belief {
+		if o.best.Sets[0].Has(change) != (o.rng.IntN(4) == 0) {
+			in |= 1 << k
+		}
+	}
+	return in
+}
+
+// swaps proposes changes of each belief after a run.
+func (o *oracle) swaps() {
+	n := len(o.candidates)
+	for _, b := range o.beliefs {
+		misfit := make([]float64, len(o.states))
+		for r, in := range o.states {
+			misfit[r] = o.misfit(b, r, in)
+		}
+		for range oracleSwaps {
+			o.swap(b, misfit, o.rng.IntN(n), o.rng.IntN(n))
+		}
+	}
+}
+
+// misfit is half the sum of squares by which a run is not what a belief expects.
+func (o *oracle) misfit(belief []int, run int, in Set) float64 {
+	sum := 0.0
+	for j, y := range o.reads(belief, in) {
+		d := (o.y[run][j] - y) / o.noise[j]
+		sum += d * d / 2
+	}
+	return sum
 }
 
 // swap proposes that two candidates are each what a belief takes the other for (Metropolis et
-// al. 1953).
-func (o *oracle) swap(belief []int, i, k int) {
-	gain := 0.0
-	for r, in := range o.states {
-		if in.Has(i) == in.Has(k) {
-			continue
-		}
-		before := o.y[r] - o.score(belief, in)
-		belief[i], belief[k] = belief[k], belief[i]
-		after := o.y[r] - o.score(belief, in)
-		belief[i], belief[k] = belief[k], belief[i]
-		gain += (before*before - after*after) / (2 * o.Sigma * o.Sigma)
+// al. 1953). misfit is that of each run by the belief.
+func (o *oracle) swap(belief []int, misfit []float64, i, k int) {
+	if o.candidates[belief[i]].Kind != o.candidates[belief[k]].Kind || i == k {
+		return
 	}
-	if gain >= 0 || o.rng.Float64() < math.Exp(gain) {
+	gain := 0.0
+	if o.promised != nil {
+		gain = o.promised[i][belief[k]] + o.promised[k][belief[i]] - o.promised[i][belief[i]] - o.promised[k][belief[k]]
+	}
+	belief[i], belief[k] = belief[k], belief[i]
+	after := map[int]float64{}
+	for r, in := range o.states {
+		if in.Has(i) != in.Has(k) {
+			after[r] = o.misfit(belief, r, in)
+			gain += misfit[r] - after[r]
+		}
+	}
+	if gain < 0 && o.rng.Float64() >= math.Exp(gain) {
 		belief[i], belief[k] = belief[k], belief[i]
+		return
+	}
+	for r, m := range after {
+		misfit[r] = m
 	}
 }

@@ -3,6 +3,7 @@ package selftest
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 )
 
@@ -71,6 +72,8 @@ func (sc *Scene) special(s *Search) []want {
 	switch {
 	case sc.Name == "minutes" && limit == 20*time.Minute:
 		return []want{{what: "share of the best ln ratio", of: ratioShare, limit: 0.85, least: true}}
+	case strings.HasPrefix(sc.Name, "two-limits"):
+		return []want{{what: "share of the best ln ratio", of: ratioShare, limit: 0.90, least: true}}
 	case sc.Name == "ladder" && limit == quarter:
 		return []want{
 			{what: "useless changes in force, mean", of: func(r Row) Measure { return r.Useless }, limit: 0.3, plain: true},

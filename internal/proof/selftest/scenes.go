@@ -42,7 +42,7 @@ func interacting(s Scene) Scene {
 // Scenes are all scenes, in the order of the documentation.
 func Scenes() []Scene {
 	return slices.Concat(interplays(), minuteScenes(), contestScenes(), historyScenes(), ladderScenes(), machineScenes(), changeScenes(),
-		randomScenes())
+		randomScenes(), twoLimits())
 }
 
 // QuickScenes are those of a short self-test.
