@@ -42,8 +42,9 @@ says READY, or NOT READY with the reason and the way back. Each step is a change
 in the history or a check: after an interruption the same command goes on, and no
 service is left down. After READY changes are refused until finalize --open.
 
-Mending units needs /etc/systemd/system, kernel variables need /etc/sysctl.d in
-folders below [policy], for another machine as in "db:/etc/sysctl.d". With --reboot
+Mending units needs /etc/systemd/system (or their drop-ins), kernel variables need
+/etc/sysctl.d/90-iikanji.conf in folders below [policy], for another machine as in
+"db:/etc/systemd/system"; init --policy contest writes them. With --reboot
 machines reboot: all at once, one after the other, and those with clients before
 those with servers. When this machine goes down, the command goes on by itself after
 the boot if it can, else when it is typed again.

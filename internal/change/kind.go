@@ -213,7 +213,7 @@ func (s *Site) replaceable(c *iikanji.Change) error {
 			return err
 		}
 		if dir := filepath.Dir(op.Place); op.Folder && missing(h, dir) {
-			if err := s.MayWrite(op.Host, dir); err != nil {
+			if err := s.mayMake(h, op); err != nil {
 				return err
 			}
 			continue

@@ -30,7 +30,8 @@ type Site struct {
 	// Hosts by HostRef.Name. This machine need not be in it: see On.
 	Hosts map[string]host.Host
 	// Roots are the folders under which files may be written, and no others; one
-	// on another host is "name:/path", as in Op.Location.
+	// on another host is "name:/path", as in Op.Location. A root may be one file, see
+	// host.OneFile.
 	Roots []string
 	// Services by name, as in Target.Services.
 	Services map[string]Service
@@ -404,10 +405,27 @@ func (s *Site) MayWrite(on, path string) error {
 	return err
 }
 
+// mayMake refuses a file whose missing folder is made with it, unless it is inside the roots.
+func (s *Site) mayMake(h host.Host, op iikanji.Op) error {
+	dir := filepath.Dir(op.Place)
+	above, err := h.RealPath(filepath.Dir(dir))
+	if err != nil {
+		return fmt.Errorf("finding the folder of %s: %w", dir, err)
+	}
+	_, err = s.rootOf(h, op.Host, filepath.Join(above, filepath.Base(dir), filepath.Base(op.Place)))
+	return err
+}
+
 // rootOf returns the folder of the target, by its path without links, that a path
-// without links is beneath.
+// without links is beneath; for a file that is a root, the folder above its own one.
 func (s *Site) rootOf(h host.Host, on, path string) (string, error) {
 	for _, root := range s.RootsOn(on) {
+		if host.OneFile(root) {
+			if isFileRoot(h, root, path) {
+				return filepath.Dir(filepath.Dir(path)), nil // its folder may have to be made
+			}
+			continue
+		}
 		real, err := h.RealPath(root)
 		if lostIn(err) != nil {
 			return "", fmt.Errorf("finding the folder of %s: %w", path, err)

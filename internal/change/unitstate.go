@@ -15,9 +15,9 @@ import (
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// UnitsFolder is where administrators put units and drop-ins (systemd.unit(5)), and where
-// links enable them. A site changes units of a host only if this is one of its folders there.
-const UnitsFolder = "/etc/systemd/system"
+// UnitsFolder has a host's units. A site changes all units of a host if this is one of its
+// folders there, and a single one if the unit's own drop-in is (host.UnitFiles).
+const UnitsFolder = host.UnitsFolder
 
 // unitSettle is how long a unit may take to start or to end before its state is read as it
 // is: systemd ends a start after 90 s unless the unit says otherwise.
@@ -33,6 +33,11 @@ func (s *Site) unitOn(op iikanji.Op) (host.Host, UnitOrder, error) {
 	}
 	if err := s.MayChangeUnit(op.Host, op.Place); err != nil {
 		return nil, o, err
+	}
+	if o.Want.Enabled != o.Was.Enabled {
+		if err := s.MayEnable(op.Host, op.Place); err != nil {
+			return nil, o, err
+		}
 	}
 	for _, l := range o.Links {
 		if !within(UnitsFolder, l.Path) {
@@ -55,10 +60,18 @@ func (s *Site) MayChangeUnit(on, unit string) error {
 		return fmt.Errorf("%q is no name of a unit", unit)
 	case slices.Contains(s.Keep, unit):
 		return fmt.Errorf("%s is one of the units that the policy keeps as they are", unit)
-	case !slices.Contains(s.RootsOn(on), UnitsFolder):
-		return fmt.Errorf("the target is not allowed to change units%s: %s is not one of its folders", onHost(on), UnitsFolder)
+	case !s.mayChangeUnit(on, unit):
+		return fmt.Errorf("the target is not allowed to change %s%s: neither %s nor %s is one of its folders", unit, onHost(on), UnitsFolder, host.UnitFiles(unit)[0])
 	}
 	return nil
+}
+
+// MayEnable refuses to enable or disable units where only their drop-ins may be written.
+func (s *Site) MayEnable(on, unit string) error {
+	if slices.Contains(s.RootsOn(on), UnitsFolder) {
+		return nil
+	}
+	return fmt.Errorf("the target is not allowed to enable or disable %s%s, which is a link: %s is not one of its folders", unit, onHost(on), UnitsFolder)
 }
 
 // onHost is " on NAME" for another host.

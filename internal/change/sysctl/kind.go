@@ -13,6 +13,7 @@ import (
 	"github.com/iikanji/iikanji"
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/promise"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 func init() { change.Register(Kind{}) }
@@ -43,9 +44,6 @@ func (k Kind) Plan(_ context.Context, s *change.Site, r iikanji.Remedy) (*iikanj
 	return c, nil
 }
 
-// hostDropIn keeps the variables of a machine over its restart.
-const hostDropIn = "/etc/sysctl.d/90-iikanji.conf"
-
 // keeper is the service that a remedy is about, or a machine: a service with nothing but its
 // file of variables.
 func keeper(s *change.Site, target string) (change.Service, error) {
@@ -56,7 +54,7 @@ func keeper(s *change.Site, target string) (change.Service, error) {
 	if err == nil && !machine {
 		err = fmt.Errorf("no service %q", target)
 	}
-	return change.Service{Host: on, DropIn: hostDropIn}, err
+	return change.Service{Host: on, DropIn: host.KernelFile}, err
 }
 
 // procSys is the folder in which the kernel shows its variables as files.

@@ -24,7 +24,7 @@ func TestMachine(t *testing.T) {
 		labtest.File(t, dir, labtest.Boot(t, labtest.Spec{Name: "db"})...)
 	}
 	db := sync.OnceValues(func() (*labtest.Far, error) {
-		hosts, _, err := labtest.Dial(dir, "/etc/sysctl.d", "/proc/sys")
+		hosts, _, err := labtest.Dial(dir, host.KernelFile, "/proc/sys")
 		return hosts["db"], err
 	})
 	far, err := db()
@@ -33,7 +33,7 @@ func TestMachine(t *testing.T) {
 	}
 	changetest.Run(t, changetest.Case{
 		Dir: dir, Open: func(string) *change.Site {
-			return &change.Site{Hosts: map[string]host.Host{"db": far}, Roots: []string{"db:/etc/sysctl.d", "db:/proc/sys"}, Services: map[string]change.Service{}}
+			return &change.Site{Hosts: map[string]host.Host{"db": far}, Roots: []string{"db:" + host.KernelFile, "db:/proc/sys"}, Services: map[string]change.Service{}}
 		},
 		Remedies: map[string]iikanji.Remedy{"somaxconn": {Kind: "sysctl", Target: "host:db", Args: changetest.Args("act", "sysctl", "net.core.somaxconn", "6789", "net.ipv4.tcp_fin_timeout", "21")}},
 		Effects:  map[string]string{"somaxconn": "90-iikanji.conf"},
@@ -42,7 +42,7 @@ func TestMachine(t *testing.T) {
 		},
 		Serves: func() error { _, err := far.Read("/proc/sys/net/core/somaxconn"); return err },
 		Disturb: func(op iikanji.Op) (func() error, error) {
-			if op.Place != hostDropIn {
+			if op.Place != host.KernelFile {
 				return nil, nil // the kernel takes no comments
 			}
 			was, err := far.Read(op.Place)

@@ -2,9 +2,9 @@ package unit
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // acts are the acts that this kind can plan. No run shows the effect of most: they are for the
@@ -39,8 +39,7 @@ type planner interface {
 // An editor is a planner whose change is one file.
 type editor interface {
 	planner
-	// edit returns the file of the change below the folder of units, and its new text from
-	// the old one.
+	// edit returns the file of the change and its new text from the old one.
 	edit() (path string, text func(old []byte) []byte)
 	// restarts reports whether the unit has the settings only after its restart.
 	restarts() bool
@@ -89,7 +88,7 @@ func (a *offArgs) Validate() error { return checkUnit(a.Unit) }
 const never = "/etc/systemd/system/iikanji-never"
 
 func (a *offArgs) edit() (path string, text func(old []byte) []byte) {
-	return a.Unit + ".d/90-iikanji.conf", func(old []byte) []byte { return merge(old, []setting{{"Unit", "ConditionPathExists", never}}) }
+	return host.UnitFiles(a.Unit)[0], func(old []byte) []byte { return merge(old, []setting{{"Unit", "ConditionPathExists", never}}) }
 }
 
 func (a *offArgs) says() string { return "leave " + a.Unit + " out at boot" }
@@ -105,8 +104,7 @@ type bootArgs struct {
 func (a *bootArgs) Validate() error { return checkUnit(a.Unit) }
 
 func (a *bootArgs) edit() (path string, text func(old []byte) []byte) {
-	return "multi-user.target.d/90-iikanji-" + strings.NewReplacer("@", "-", ":", "-").Replace(a.Unit) + ".conf",
-		func(old []byte) []byte { return merge(old, []setting{{"Unit", "Wants", a.Unit}}) }
+	return host.UnitFiles(a.Unit)[1], func(old []byte) []byte { return merge(old, []setting{{"Unit", "Wants", a.Unit}}) }
 }
 
 func (a *bootArgs) says() string { return "start " + a.Unit + " at boot" }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/iikanji/iikanji/internal/change"
+	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
 // dropInArgs are the arguments of "dropin", named as systemd's settings are.
@@ -167,7 +168,7 @@ func (a *dropInArgs) settings() (all []setting) {
 func (a *dropInArgs) unit() string { return a.Unit }
 
 func (a *dropInArgs) edit() (path string, text func(old []byte) []byte) {
-	return a.Unit + ".d/90-iikanji.conf", func(old []byte) []byte { return merge(old, a.settings()) }
+	return host.UnitFiles(a.Unit)[0], func(old []byte) []byte { return merge(old, a.settings()) }
 }
 
 func (a *dropInArgs) restarts() bool {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +24,7 @@ func (Kind) Name() string { return "unit" }
 
 // Help implements change.Kind.
 func (Kind) Help() string {
-	return "Settings and states of systemd's units, in files of iikanji's own; the target is a service of the site, or host:NAME. The policy must allow " + Folder + "."
+	return "Settings and states of systemd's units, in files of iikanji's own; the target is a service of the site, or host:NAME. The policy must allow " + Folder + ", or the unit's drop-in in it."
 }
 
 // Acts implements change.Kind.
@@ -65,7 +64,6 @@ func (k Kind) Plan(ctx context.Context, s *change.Site, r iikanji.Remedy) (*iika
 		return nil, fmt.Errorf("BUG: act %T has no plan", args)
 	}
 	path, text := a.edit()
-	path = filepath.Join(Folder, path)
 	old, err := s.ReadOld(on, path)
 	if err != nil {
 		return nil, err

@@ -150,3 +150,70 @@ func refused(t *testing.T, s *change.Site) {
 		}
 	}
 }
+
+// TestUnitFiles: where the policy has the files of one unit in place of systemd's folder, its
+// settings are changed on a real machine and undone to the byte, with the folder that was made
+// for them. The unit may not be enabled, and no other unit may be changed.
+func TestUnitFiles(t *testing.T) {
+	tier.Slow(t)
+	dir := t.TempDir()
+	labtest.File(t, dir, labtest.Boot(t, labtest.Spec{Name: "db", Units: []string{"redis-server"}, Prepare: func(m *lab.Machine) error {
+		return m.Write("/etc/systemd/system/job.service", jobUnit, 0o644)
+	}})...)
+	const unit = "redis-server.service"
+	files := host.UnitFiles(unit)
+	hosts, _, err := labtest.Dial(dir, files...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := hosts["db"]
+	s := &change.Site{Hosts: map[string]host.Host{"db": h}, Roots: []string{"db:" + files[0], "db:" + files[1]},
+		Target: iikanji.Target{Hosts: []iikanji.HostRef{{Name: "db"}}, Services: []iikanji.Service{{Name: "cache", Host: "db", Unit: unit}}}}
+	state := func() string {
+		out, err := h.Run(t.Context(), "sh", "-c", "cd /etc/systemd/system && find . | sort; systemctl show redis-server -p LimitNOFILE -p DropInPaths; systemctl show multi-user.target -p Wants --value | tr ' ' '\n' | sort")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	before := state()
+	for want, r := range map[string]iikanji.Remedy{
+		"LimitNOFILE=54321": {Kind: "unit", Target: "cache", Args: changetest.Args("act", "dropin", "unit", unit, "LimitNOFILE", "54321")},
+		files[1]:            {Kind: "unit", Target: "host:db", Args: changetest.Args("act", "boot", "unit", unit)},
+	} {
+		c, err := change.Plan(t.Context(), s, r)
+		if err != nil {
+			t.Errorf("%s: %v", want, err)
+			continue
+		}
+		perform(t, s, c.Do)
+		if got := state(); !strings.Contains(got, strings.TrimPrefix(want, "/etc/systemd/system/")) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
+		perform(t, s, c.Undo)
+		if got := state(); got != before {
+			t.Errorf("%s: after the undo\n%s\nwant\n%s", want, got, before)
+		}
+	}
+	for want, args := range map[string][]string{
+		"not allowed to enable": {"act", "state", "unit", unit, "enabled", "no"},
+		"not allowed to change": {"act", "dropin", "unit", "job.service", "LimitNOFILE", "54321"},
+	} {
+		if _, err := change.Plan(t.Context(), s, iikanji.Remedy{Kind: "unit", Target: "host:db", Args: changetest.Args(args...)}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", args, err, want)
+		}
+	}
+	if err := h.WriteBeneath("/etc/systemd/system", "/etc/systemd/system/"+unit+".d/evil.conf", nil, host.New{Perm: 0o644, Folder: true}); err == nil {
+		t.Error("the far end wrote a file beside that of the policy")
+	}
+}
+
+// perform carries out the ops of one way of a change.
+func perform(t *testing.T, s *change.Site, ops []iikanji.Op) {
+	t.Helper()
+	for _, op := range ops {
+		if err := s.Perform(t.Context(), op); err != nil {
+			t.Errorf("%s %s: %v", op.Verb, op.Place, err)
+		}
+	}
+}

@@ -41,6 +41,11 @@ func (a *stateArgs) plan(ctx context.Context, s *change.Site, on string, c *iika
 	if want == was {
 		return change.ErrNothing
 	}
+	if want.Enabled != was.Enabled {
+		if err := s.MayEnable(on, a.Unit); err != nil {
+			return err
+		}
+	}
 	if !want.Active && was.Active {
 		if err := unused(s, on, a.Unit); err != nil {
 			return err

@@ -58,7 +58,7 @@ func TestNoFolder(t *testing.T) {
 			r.Args[extra[0]] = extra[1]
 		}
 		s := &change.Site{Services: map[string]change.Service{change.Systemd: {}, "app": {}}}
-		if c, err := (Kind{}).Plan(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), Folder+" is not one of its folders") {
+		if c, err := (Kind{}).Plan(t.Context(), s, r); err == nil || !strings.Contains(err.Error(), "neither "+Folder+" nor ") {
 			t.Errorf("%s: %+v, %v", act, c, err)
 		}
 		s.Roots, s.Keep = []string{Folder}, []string{"app.service"}

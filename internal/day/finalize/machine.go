@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -183,9 +182,6 @@ func (l *Machine) load(ctx context.Context, f iikanji.Finding) (string, error) {
 	return "loaded, and the service restarted with it", l.Refresh(ctx, l.where(f))
 }
 
-// kernelFile keeps variables of the kernel over a boot (sysctl.d(5)).
-const kernelFile = "/etc/sysctl.d/90-iikanji.conf"
-
 // keepKernel writes a variable that has its value now into a file.
 func (l *Machine) keepKernel(ctx context.Context, f iikanji.Finding) (string, error) {
 	person := &ErrPerson{f.Remedies[len(f.Remedies)-1].Says}
@@ -193,10 +189,10 @@ func (l *Machine) keepKernel(ctx context.Context, f iikanji.Finding) (string, er
 	for n, v := range f.Remedies[len(f.Remedies)-1].Args {
 		name, value = n, v
 	}
-	if name == "" || !slices.Contains(l.Site.RootsOn(l.on()), filepath.Dir(kernelFile)) {
+	if name == "" || l.Site.MayWrite(l.on(), host.KernelFile) != nil {
 		return "", person
 	}
-	old, err := l.Site.ReadOld(l.on(), kernelFile)
+	old, err := l.Site.ReadOld(l.on(), host.KernelFile)
 	if err != nil {
 		return "", err
 	}
@@ -209,7 +205,7 @@ func (l *Machine) keepKernel(ctx context.Context, f iikanji.Finding) (string, er
 		return "", person // a later file sets it again
 	}
 	c := &iikanji.Change{Kind: "finalize", Target: strings.TrimSuffix("host:"+l.on(), ":"), Says: "keep " + name + " = " + value, Risk: iikanji.RiskNone}
-	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: l.on(), Path: kernelFile, Old: old, New: []byte(text + line)})
+	change.FromEdits(c, iikanji.VerbUnknown, change.Edit{Host: l.on(), Path: host.KernelFile, Old: old, New: []byte(text + line)})
 	return l.apply(ctx, c)
 }
 

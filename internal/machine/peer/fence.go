@@ -21,12 +21,22 @@ type fence struct {
 func newFence(h host.Host, folders []string) *fence {
 	f := &fence{h: h}
 	for _, name := range folders {
-		if real, err := h.RealPath(name); err == nil {
-			name = real
-		}
-		f.folders = append(f.folders, filepath.Clean(name))
+		f.folders = append(f.folders, realOf(h, name))
 	}
 	return f
+}
+
+// realOf is a path without the links of what there is of it.
+func realOf(h host.Host, path string) string {
+	path = filepath.Clean(path)
+	for dir, rest := path, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		if real, err := h.RealPath(dir); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return path
+		}
+	}
 }
 
 // follow checks a path whose last part may be a link that the write follows.
@@ -49,8 +59,25 @@ func (f *fence) keep(path string) error {
 // below checks a path of a method that follows no link in it.
 func (f *fence) below(path string) error { return f.check(filepath.Clean(path), path) }
 
+// emptied checks a folder that is removed if it is empty: one below the folders, or the one
+// that was made for a file which may be written alone.
+func (f *fence) emptied(path string) error {
+	for _, folder := range f.folders {
+		if host.OneFile(folder) && filepath.Dir(folder) == path {
+			return nil
+		}
+	}
+	return f.below(path)
+}
+
 func (f *fence) check(real, path string) error {
 	for _, folder := range f.folders {
+		if host.OneFile(folder) {
+			if real == folder {
+				return nil
+			}
+			continue
+		}
 		if folder == "/" || real == folder || strings.HasPrefix(real, folder+"/") || strings.HasPrefix(real, folder+besideFolder) {
 			return nil
 		}

@@ -56,6 +56,32 @@ func TestFence(t *testing.T) {
 	}
 }
 
+// TestFenceOfAFile: of a folder that is made for one file only that file may be written; the
+// folder goes when it is empty.
+func TestFenceOfAFile(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := root + "/app.service.d/90-own.conf"
+	p := connect(t, []string{own}, Options{})
+	as := host.New{Perm: 0o644, Folder: true}
+	for _, path := range []string{root + "/app.service.d/x.conf", root + "/90-own.conf", own + "/x", own + "x"} {
+		if err := p.WriteBeneath(root, path, nil, as); !errors.Is(err, ErrFenced) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if err := p.RmdirBeneath(filepath.Dir(root), root); !errors.Is(err, ErrFenced) {
+		t.Errorf("a folder above: %v", err)
+	}
+	if err := errors.Join(p.WriteBeneath(root, own, []byte("x"), as), p.RemoveBeneath(root, own), p.RmdirBeneath(root, filepath.Dir(own))); err != nil {
+		t.Error(err)
+	}
+	if entries, err := os.ReadDir(root); err != nil || len(entries) != 0 {
+		t.Errorf("%v %v", entries, err)
+	}
+}
+
 // TestOneWriter: of two near ends that write, the second waits for the first to end, and is
 // refused after its time; one that only reads does not wait.
 func TestOneWriter(t *testing.T) {

@@ -192,13 +192,13 @@ func (s *server) writes(mux *http.ServeMux) {
 	mux.Handle("/Remove", one((*fence).keep, s.h.Remove))
 	mux.Handle("/RemoveAll", one((*fence).keep, s.h.RemoveAll))
 	mux.Handle("/Rmdir", one((*fence).keep, s.h.Rmdir))
-	two := func(do func(root, path string) error) http.HandlerFunc {
+	two := func(check func(f *fence, path string) error, do func(root, path string) error) http.HandlerFunc {
 		return handleCall(s, func(_ context.Context, a twoPaths, _ io.Reader) (none, error) {
-			return fenced((*fence).below, a.Path, func() error { return do(a.From, a.Path) })
+			return fenced(check, a.Path, func() error { return do(a.From, a.Path) })
 		})
 	}
-	mux.Handle("/RemoveBeneath", two(s.h.RemoveBeneath))
-	mux.Handle("/RmdirBeneath", two(s.h.RmdirBeneath))
+	mux.Handle("/RemoveBeneath", two((*fence).below, s.h.RemoveBeneath))
+	mux.Handle("/RmdirBeneath", two((*fence).emptied, s.h.RmdirBeneath))
 	mux.Handle("/Symlink", handleCall(s, func(_ context.Context, a twoPaths, _ io.Reader) (none, error) {
 		return fenced((*fence).keep, a.Path, func() error { return s.h.Symlink(a.From, a.Path) })
 	}))

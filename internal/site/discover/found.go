@@ -27,6 +27,16 @@ type Options struct {
 	Several bool
 }
 
+// granted is what the policy gets for a folder or file that a service needs. On the day of a
+// contest a file of the system is its whole folder: finalize mends units that are no services
+// of the site, and moves make new ones.
+func (o Options) granted(folder string) string {
+	if whole := host.SystemFolder(folder); whole != "" && o.Policy == target.Contest {
+		return whole
+	}
+	return folder
+}
+
 // A Sureness is how reliable a finding is.
 type Sureness string
 
@@ -102,17 +112,13 @@ func (s *search) todo(format string, args ...any) {
 	}
 }
 
-// bootFolders have what iikanji finalize writes so that a boot loses nothing: drop-ins of
-// units, and variables of the kernel. systemd reads them whoever started the site.
-var bootFolders = []string{"/etc/systemd/system", "/etc/sysctl.d"}
-
 // add makes a service of a process, with a name of its own.
 func (s *search) add(p *process.Process, role iikanji.Role, engine iikanji.Engine, name string) *service {
 	svc := &service{Service: target.Service{Role: role, Engine: engine, Program: p.Program, Unit: p.Unit}, proc: p}
 	if p.Unit != "" {
 		name = strings.TrimSuffix(p.Unit, ".service")
-		for _, dir := range bootFolders {
-			s.mayWrite(dir)
+		for _, file := range append(host.UnitFiles(p.Unit), host.KernelFile) { // not the folders of the system
+			s.mayWrite(file)
 		}
 	}
 	svc.Name = s.unique(plainName(name))

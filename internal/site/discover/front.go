@@ -47,6 +47,13 @@ func Ask(ctx context.Context, h host.Host, o Options) (*Found, error) {
 		return nil, err
 	}
 	s.withoutDatabase()
+	var folders []string
+	for _, folder := range s.out.File.Policy.Folders {
+		if folder = s.granted(folder); !slices.Contains(folders, folder) {
+			folders = append(folders, folder)
+		}
+	}
+	s.out.File.Policy.Folders = folders
 	for _, svc := range s.order {
 		s.out.File.Services = append(s.out.File.Services, svc.Service)
 	}

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/iikanji/iikanji"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/site/target"
 )
 
 // The folders, besides that of its settings, which a move of a database to another host edits:
 // that of units and their drop-ins, and where the packages of distributions have the data.
 const (
-	unitsFolder = "/etc/systemd/system"
+	unitsFolder = host.UnitsFolder
 	dataFolder  = "/var/lib/mysql"
 )
 

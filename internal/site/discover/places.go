@@ -290,6 +290,7 @@ func (s *sites) mergePart(p *placed, part Part) {
 		}
 	}
 	for _, folder := range part.Folders {
+		folder = s.granted(folder)
 		if !p.As.Here() {
 			folder = p.As.Name + ":" + folder
 		}

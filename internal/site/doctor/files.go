@@ -45,8 +45,21 @@ func (d *round) folders() {
 	}
 }
 
+// writableFile checks one file that may be written. It and its folder need not exist yet.
+func writableFile(on host.Host, file string) error {
+	dir := filepath.Dir(file)
+	if _, err := on.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		dir = filepath.Dir(dir)
+	}
+	return writable(on, dir)
+}
+
+// writable checks an entry of the folders in which files are written.
 func writable(on host.Host, dir string) error {
 	info, err := on.Stat(dir)
+	if host.OneFile(dir) && (errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular()) {
+		return writableFile(on, dir)
+	}
 	if err != nil {
 		return plain(err)
 	}

@@ -5,19 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"os"
-	"slices"
 
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/machine/host"
 )
 
-// unitsFolder is where changes of units are.
-const unitsFolder = "/etc/systemd/system"
-
 // wireSystemd adds the machine's service manager where systemd has booted the machine and
-// the policy allows its folder.
+// the policy allows files of units.
 func (s *Subject) wireSystemd() {
-	if _, err := s.hosts[""].Stat("/run/systemd/system"); err == nil && slices.Contains(s.File().Policy.Folders, unitsFolder) {
+	if _, err := s.hosts[""].Stat("/run/systemd/system"); err == nil && change.ReloadsUnits(s.File().Policy.Folders) {
 		s.site.Services[change.Systemd] = change.Service{Reloads: true, Running: manager{s}}
 	}
 }

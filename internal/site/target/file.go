@@ -140,7 +140,7 @@ type Policy struct {
 	MaxAge  Duration          `toml:"max_age" help:"how old an answer may be where freshness may be weakened, as in 1s: a change that keeps answers longer, or for a time that is not known, is refused; default: no limit" example:"1s"`
 	Fixed   []string          `toml:"fixed" help:"paths of files whose content never changes under their name, such as scripts that the rules fix; one that ends in / is a folder: clients may keep these longer than max_age" example:"[\"/packs/\"]"`
 	Cost    string            `toml:"cost" help:"what becomes of a change that is kept for the work that it saves while its gain is undecided: keep, or undo before the last comparison of a search; default: keep" words:"keep,undo"`
-	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others; NAME:/FOLDER is one on another machine" example:"[\"/etc/nginx\", \"db:/etc/mysql\"]"`
+	Folders []string          `toml:"folders" help:"folders in which files may be written, and no others; an entry that ends in .conf is one file, which may not exist yet; NAME:/FOLDER is one on another machine" example:"[\"/etc/nginx\", \"db:/etc/mysql\"]"`
 	Keep    []string          `toml:"keep" help:"systemd units that are never edited, stopped or disabled, such as those of the organisers" example:"[\"envcheck.service\"]"`
 	Budget  Duration          `toml:"budget" help:"time limit of iikanji tune; default: 15m" example:"20m"`
 	Robots  []string          `toml:"robots" help:"regular expressions of the User-Agents that may be refused, besides those that name themselves bot, crawler or spider" example:"[\"^ExampleFeed/\"]"`

@@ -203,6 +203,25 @@ func TestPrint(t *testing.T) {
 	}
 }
 
+// TestPrintLongLists: a long list has one entry a line, and is read again as it was.
+func TestPrintLongLists(t *testing.T) {
+	f, err := Parse("/site/iikanji.toml", []byte(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"nginx", "app", "mariadb", "redis-server"} {
+		f.Policy.Folders = append(f.Policy.Folders, "/etc/systemd/system/"+name+".service.d/90-iikanji.conf")
+	}
+	text := Print(f, nil)
+	if !strings.Contains(text, "folders = [\n  \"/site/conf\",\n  \"/etc/systemd/system/nginx.service.d/90-iikanji.conf\",\n") {
+		t.Errorf("%s", text)
+	}
+	again, err := Parse("/site/iikanji.toml", []byte(text))
+	if err != nil || !slices.Equal(again.Policy.Folders, f.Policy.Folders) {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
+
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, Name)

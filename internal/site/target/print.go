@@ -89,7 +89,24 @@ func (p *printer) pair(f *field, v reflect.Value, path string) {
 		return
 	}
 	p.comment(note)
-	p.out.WriteString(f.key + " = " + literal(v) + "\n")
+	text := literal(v)
+	if v.Kind() == reflect.Slice && v.Len() > 1 && len(f.key)+len(text) > widest {
+		text = entries(v)
+	}
+	p.out.WriteString(f.key + " = " + text + "\n")
+}
+
+// widest is the length from which a list is printed with one entry a line.
+const widest = 160
+
+// entries is a list in TOML with one entry a line.
+func entries(v reflect.Value) string {
+	var b strings.Builder
+	b.WriteString("[\n")
+	for i := range v.Len() {
+		b.WriteString("  " + literal(v.Index(i)) + ",\n")
+	}
+	return b.String() + "]"
 }
 
 func (p *printer) strings(v reflect.Value) {
