@@ -31,7 +31,8 @@ type Input struct {
 	// Levers are the rewrites whose places may be in the facts.
 	Levers []Lever
 
-	settled bool // see settle
+	settled bool               // see settle
+	logged  map[string]float64 // seconds of the log by digest, see withTimes
 }
 
 // A Blindness is a sensor that did not see one service, or one host.
@@ -101,6 +102,13 @@ func look(in Input, rules []Rule) (*View, error) {
 		d, err := v.database(s)
 		if err != nil {
 			return nil, err
+		}
+		if times := d.shortTimes(); len(times) > 0 { // all that follows is of times that fit the rows
+			v.Input = v.Input.withTimes(s.Name, times)
+			v.Binding = v.Input.Binding()
+			if d, err = v.database(s); err != nil {
+				return nil, err
+			}
 		}
 		v.Databases = append(v.Databases, d)
 	}

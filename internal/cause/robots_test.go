@@ -81,3 +81,18 @@ func TestRobots(t *testing.T) {
 		}
 	}
 }
+
+// TestUnnamedAgents: beside robots, agents that are neither browsers nor libraries are named:
+// their names do not say what they are.
+func TestUnnamedAgents(t *testing.T) {
+	s := newScene()
+	s.Facts = append(s.Facts, agents(t, map[string][2]int64{"Mozilla/5.0 Firefox/127.0": {500, 500}, "ABot/1": {300, 300}, "ExampleCoffee/1": {100, 100}, "curl/8.1": {90, 90}, "Rare/1": {5, 5}})...)
+	var texts []string
+	for _, e := range findingOf(t, s, "WEB114").Evidence {
+		texts = append(texts, e.Text)
+	}
+	all := strings.Join(texts, "\n")
+	if !strings.Contains(all, "ExampleCoffee/1 (10 %); robots of [policy]") || strings.Contains(all, "curl") || strings.Contains(all, "Mozilla") || strings.Contains(all, "Rare") {
+		t.Errorf("%s", all)
+	}
+}

@@ -106,20 +106,25 @@ func waitingRoutes(v *cause.View) []string {
 		took, sent float64
 	}
 	var all []route
+	sent := sentBy(v)
 	for _, r := range v.Access() {
-		all = append(all, route{key: r.Key, took: r.Web.Upstream.Seconds()})
-	}
-	for _, d := range v.Digests {
-		for _, s := range d.Senders {
-			if i := slices.IndexFunc(all, func(r route) bool { return r.key == s.Route }); i >= 0 {
-				all[i].sent += s.Share * d.Totals.Seconds
-			}
-		}
+		all = append(all, route{key: r.Key, took: r.Web.Upstream.Seconds(), sent: sent[r.Key]})
 	}
 	slices.SortStableFunc(all, func(a, b route) int { return cmp.Compare(b.took-b.sent, a.took-a.sent) })
 	var out []string
 	for _, r := range all[:min(len(all), waitShown)] {
 		out = append(out, fmt.Sprintf("%s: %.1f s, its statements %.1f s", r.key, r.took, r.sent))
+	}
+	return out
+}
+
+// sentBy is the time of the statements that each route is known to send, in seconds.
+func sentBy(v *cause.View) map[string]float64 {
+	out := map[string]float64{}
+	for _, d := range v.Digests {
+		for _, s := range d.Senders {
+			out[s.Route] += s.Share * d.Totals.Seconds
+		}
 	}
 	return out
 }

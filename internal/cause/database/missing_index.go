@@ -35,6 +35,7 @@ func findMissingIndex(v *cause.View) []iikanji.Finding {
 				rows[0] += s.Before() * s.Query.Reads()
 				rows[1] += s.After() * s.Query.Reads()
 				f.Evidence = append(f.Evidence, served(s))
+				f.Evidence = append(f.Evidence, tooShort(v, s)...)
 			}
 		}
 		f.Gain = iikanji.Range{Lo: cause.Round(f.Gain.Lo), Hi: cause.Round(f.Gain.Hi)}
@@ -78,6 +79,16 @@ func served(s index.Served) iikanji.Evidence {
 		text += ", and no temporary table"
 	}
 	return iikanji.Evidence{Source: "digest " + s.Query.Digest, Text: text}
+}
+
+// tooShort says so where the log has a time of a statement in which it cannot have read its rows.
+func tooShort(v *cause.View, s index.Served) []iikanji.Evidence {
+	logged, ok := v.TooShort(s.Query.Digest)
+	if !ok {
+		return nil
+	}
+	return []iikanji.Evidence{{Source: "trace", Text: fmt.Sprintf("the logged times, %.2g s in all, contradict %s rows: a trace of SQLite ends the time of a SELECT before its rows are read; counted are %.1f s, 50 ns a row",
+		logged, cause.Number(s.Before()*s.Query.Reads()), s.Query.Seconds)}}
 }
 
 // indexRemedies are the remedies of kind ddl. Args["columns"] is the column

@@ -18,6 +18,13 @@ var robots = []string{
 	`(?i)(mediapartners|feedfetcher|feedseeker|slurp|archiver|scraper)`,
 }
 
+// people matches the User-Agents of browsers, and of the libraries of API clients.
+var people = regexp.MustCompile(`(?i)^(mozilla/|opera/|curl/|wget/|go-http-client|python|java/|okhttp|apache-httpclient|axios|node|undici|ruby|php|guzzle|libwww|perl|dart|postman|k6/|vegeta|hey/|oha/|wrk|apachebench|iikanji|-?$)`)
+
+// leastOther is the share of the requests from which an agent that is neither is named beside
+// the robots.
+const leastOther = 0.01
+
 // leastRobots is the share of the requests, or of their time, from which robots are a
 // finding.
 const leastRobots = 0.05
@@ -36,13 +43,16 @@ func findRobots(v *cause.View) []iikanji.Finding {
 	}
 	matchers := robotPatterns(v)
 	var sum fact.AgentUse
-	var used, seen []string
+	var used, seen, others []string
 	for f, use := range fact.TopicAgent.In(v.Input.Facts) {
 		if f.Target != v.Self.Name || f.Key == "" {
 			continue
 		}
 		i := slices.IndexFunc(matchers, func(m *regexp.Regexp) bool { return m.MatchString(f.Key) })
 		if i < 0 {
+			if share := float64(use.Requests) / float64(all.Requests); share >= leastOther && !people.MatchString(f.Key) {
+				others = append(others, fmt.Sprintf("%s (%.0f %%)", cause.Cut(f.Key, 60), 100*share))
+			}
 			continue
 		}
 		sum.Requests, sum.Took = sum.Requests+use.Requests, sum.Took+use.Took
@@ -65,6 +75,10 @@ func findRobots(v *cause.View) []iikanji.Finding {
 			map[string]string{"act": "refuse user agents", "patterns": strings.Join(used, "\n")})}
 	for _, text := range seen[:min(len(seen), 5)] {
 		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log", Text: text})
+	}
+	if len(others) > 0 {
+		f.Evidence = append(f.Evidence, iikanji.Evidence{Source: "access log",
+			Text: "neither browsers nor libraries, and not counted because their names say nothing: " + strings.Join(others, ", ") + "; robots of [policy] names them"})
 	}
 	return []iikanji.Finding{f}
 }

@@ -25,5 +25,7 @@ func Rules() []cause.Rule {
 		pagesInNginx,
 		needlessDrops,
 		envoyLimits,
+		pollingClients,
+		pacedRequests,
 	}
 }

@@ -36,6 +36,9 @@ type Answer struct {
 	// only if it holds for each of them.
 	URLs int           `json:"urls,omitempty"`
 	Took time.Duration `json:"took_ns"` // the shorter of both times
+	// Again is the time after which the answer tells its client to ask again: by a header, a
+	// member of its JSON object, or an element of its page; 0 for none.
+	Again time.Duration `json:"again_ns,omitempty"`
 	// Unchanged is the time of a 304 answer to a request with the answer's ETag; 0
 	// if there was no 304.
 	Unchanged time.Duration `json:"unchanged_ns,omitempty"`

@@ -74,6 +74,11 @@ func AnswerFacts(ctx context.Context, h host.Host, target, base string, urls map
 				a.URLs++
 			}
 		}
+		if len(clients.Users) > 0 && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) {
+			if own, err := askAs(ctx, client, base, urls[route], clients.Users[0]); err == nil {
+				a.Again = own.Again
+			}
+		}
 		a.Unchanged = unchanged(ctx, client, base, urls[route], second.etag)
 		out = append(out, fact.TopicAnswer.Fact(target, route, a, true))
 	}
@@ -171,6 +176,7 @@ func askWith(ctx context.Context, client *http.Client, base, url string, set fun
 	if a.Encoding == "" {
 		a.Packed = packed(a.body)
 	}
+	a.Again = againAfter(r.Header, a.Status, unpacked(a.body, a.Encoding))
 	if a.Status == http.StatusOK && len(a.body) >= leastValue && a.Encoding == "" && !strings.HasPrefix(a.Type, "text/") {
 		a.MD5 = fmt.Sprintf("%x", md5.Sum(a.body))
 	}
