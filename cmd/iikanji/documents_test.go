@@ -130,6 +130,8 @@ var onMachines = map[string]string{
 	"iikanji plan . topology weights service=isu-go weights=web=1,app2=2": "TestSpread",
 	"iikanji plan . topology gather service=isu-go":                       "TestSpread",
 	"iikanji plan . topology gather service=isu-go to=app2":               "TestSpread",
+	"iikanji plan . topology move service=redis to=db":                    "TestMoveCache",
+	"iikanji plan . topology move service=memcached to=db method=empty":   "TestMoveCache",
 }
 
 // TestDocumentsRun: each command line in a block of the pages is run by a test: as a row of
