@@ -297,7 +297,7 @@ func (p *portal) reveal(t *testing.T, b *browsertest.Tab) {
 	p.ok(err)
 	b.Do(t, chromedp.Navigate(p.URL+"/login?token="+token), chromedp.Click(`main form button`), chromedp.WaitReady(`.cards`), chromedp.Navigate(p.URL+"/staff/cup_final"), chromedp.WaitReady(`select[name="act"]`))
 	browsertest.Eval[bool](t, b, `document.querySelector('select[name="act"]').value = "reveal"; true`)
-	b.Do(t, fill(`input[name="reason"]`, "the ceremony"), chromedp.Click(`form[action$="/clock"] button`))
+	b.Do(t, fill(`form[action$="/clock"] input[name="reason"]`, "the ceremony"), chromedp.Click(`form[action$="/clock"] button`))
 	browsertest.Eventually(t, b, "the act", `document.querySelector(".clock") !== null && document.querySelector(".clock .tag") === null`)
 	b.Do(t, chromedp.Navigate(p.URL+"/tv/cup_final"), chromedp.WaitReady("#board"))
 	browsertest.Eventually(t, b, "the reveal", `document.querySelector("#board caption").textContent.includes("3 runs")`)
