@@ -10,6 +10,7 @@ import (
 	"github.com/iikanji/iikanji/internal/contest/arena"
 	"github.com/iikanji/iikanji/internal/portal/contest"
 	"github.com/iikanji/iikanji/internal/portal/lead"
+	"github.com/iikanji/iikanji/internal/show/report"
 )
 
 type portalContestCmd struct {
@@ -83,7 +84,7 @@ func (c *portalContestCheckCmd) Run(_ context.Context, e *env) error {
 		return fmt.Errorf("the contest's zone: %w", err)
 	}
 	out := &output{w: e.Stdout}
-	out.line("%s: %d rounds, no mistake. Times are of %s.", parsed.ID, len(parsed.Rounds), parsed.Zone)
+	out.line("%s: %s, no mistake. Times are of %s.", parsed.ID, report.Number(len(parsed.Rounds), "round"), parsed.Zone)
 	for _, entry := range parsed.Calendar() {
 		out.line("  %s  %-12s %s", entry.At.In(zone).Format("2006-01-02 15:04"), entry.Round, entry.What)
 	}
@@ -194,8 +195,8 @@ type portalTeamCmd struct {
 
 // Help returns the long help of the command.
 func (portalTeamCmd) Help() string {
-	return `Makes a team with one account, prints the account's login (a link's last part, valid
-once) and its token for commands. The host counts as proven: whoever runs this command
+	return `Makes a team with one account, prints the account's login (a link that works once; only
+its last part where the portal was never up) and its token for commands. The host counts as proven: whoever runs this command
 vouches for it.
 
 Examples:
@@ -219,6 +220,6 @@ func (c *portalTeamCmd) Run(ctx context.Context, e *env) (err error) {
 		return writeJSON(e.Stdout, t)
 	}
 	out := &output{w: e.Stdout}
-	out.line("team   %s\nlogin  /login?token=%s\ntoken  %s", t.Team, t.Login, t.Token)
+	out.line("team   %s\nlogin  %s\ntoken  %s", t.Team, c.link("/login?token="+t.Login), t.Token)
 	return out.err
 }

@@ -106,7 +106,7 @@ type portalAccountNewCmd struct {
 
 // Help returns the long help of the command.
 func (portalAccountNewCmd) Help() string {
-	return `Makes an account of staff and prints the last part of its login link, which works once.
+	return `Makes an account of staff and prints its login link, which works once.
 On the page of the account, its person sets a password with an authenticator.
 
 Examples:
@@ -134,7 +134,7 @@ func (c *portalAccountNewCmd) Run(ctx context.Context, e *env) (err error) {
 		return writeJSON(e.Stdout, map[string]string{"account": id, "login": token})
 	}
 	out := &output{w: e.Stdout}
-	out.line("account  %s\nlogin    /login?token=%s", id, token)
+	out.line("account  %s\nlogin    %s", id, c.link("/login?token="+token))
 	return out.err
 }
 

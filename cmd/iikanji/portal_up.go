@@ -82,14 +82,14 @@ func (c *portalUpCmd) Run(ctx context.Context, e *env) (err error) {
 			return err
 		}
 	}
-	if err := c.writeAccess(c.url(l)); err != nil {
+	if err := c.writeAccess(c.url(l), strings.TrimSuffix(c.Public, "/")); err != nil {
 		return err
 	}
 	if c.Practice != "" {
 		return c.practice(ctx, e, p, l)
 	}
 	if c.JSON {
-		if err := writeJSON(e.Stdout, access{c.url(l)}); err != nil {
+		if err := writeJSON(e.Stdout, access{URL: c.url(l)}); err != nil {
 			return err
 		}
 	} else {

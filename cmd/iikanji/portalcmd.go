@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -152,11 +153,22 @@ func (d *portalDir) tokens(ctx context.Context, core *lead.Core) (t tokens, err 
 
 // access is the file that tells other commands where the portal of a folder is.
 type access struct {
-	URL string `json:"url"`
+	URL    string `json:"url"`
+	Public string `json:"public,omitempty"` // its address for people, if that is another one
 }
 
-func (d *portalDir) writeAccess(url string) error {
-	text, err := json.Marshal(access{url})
+// link is a path of the portal as people reach it: with its address, if it has been up.
+func (d *portalDir) link(path string) string {
+	var a access
+	text, err := os.ReadFile(filepath.Join(d.Dir, "access.json"))
+	if err != nil || json.Unmarshal(text, &a) != nil {
+		return path
+	}
+	return cmp.Or(a.Public, a.URL) + path
+}
+
+func (d *portalDir) writeAccess(url, public string) error {
+	text, err := json.Marshal(access{url, public})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(d.Dir, "access.json"), text, 0o600)
 	}
