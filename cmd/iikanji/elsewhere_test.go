@@ -80,7 +80,7 @@ func openSinkhole(t *testing.T) *sinkhole {
 	for _, line := range []string{
 		"ip link set lo up",
 		"sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1", // else the device itself looks for neighbours
-		"ip link add sink type veth peer name sinkend", // nobody reads at its other end
+		"ip link add sink type veth peer name sinkend",                                     // nobody reads at its other end
 		"ip link set sink arp off",
 		"ip address add " + sinkAddress + "/24 dev sink",
 		"ip link set sinkend up",

@@ -111,7 +111,7 @@ func findingOf(f iikanji.Finding) finding {
 	for _, r := range f.Remedies {
 		unsorted := r.Unsorted
 		r.Says, r.Args, r.Proof = redact.Text(r.Says), redact.Args(r.Args), nil // an answer may not have a proof
-		r.Unsorted, r.Seen = nil, nil // the run tells what it saw, not the answer
+		r.Unsorted, r.Seen = nil, nil                                           // the run tells what it saw, not the answer
 		for _, text := range unsorted {
 			r.Unsorted = append(r.Unsorted, redact.Prose(text))
 		}
