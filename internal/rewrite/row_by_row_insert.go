@@ -137,6 +137,9 @@ func (l *rowByRow) execution(c *sqlcall.Call, ins rowInsert) (*execution, bool) 
 	if !l.needs(!labeled, c.Loop, "the loop has a label") || !l.needs(e.rows > 0 && !c.Spread, c.Expr, "the arguments are a list, or a row has too many for a statement of several") {
 		return nil, false
 	}
+	if !l.needs(!c.Text.Bound || e.bindsThere(), c.Expr, "Rebind gives the text the placeholders of its database before the loop") {
+		return nil, false
+	}
 	return e, l.needs(!e.resultUsed(), c.Expr, "the result of the statement is used, as the id of each row") && l.needs(e.split(), c.Expr, "the statement and the check of its error that leaves the function are not statements of the loop's body") &&
 		l.needs(e.errorKeeps(), e.moved[0], "the loop uses the variable of the error otherwise") &&
 		l.needs(e.argumentsKeep(), c.Expr, "an argument may have another value when the loop has ended") &&

@@ -170,6 +170,28 @@ func (e *execution) queryArg() ast.Expr {
 	return e.calls.Unbound(e.call.QueryArg)
 }
 
+// boundArg is the text's argument with a Rebind around it, if it has one.
+func (e *execution) boundArg() ast.Expr {
+	if e.call.Prepared != nil {
+		return e.call.Prepared.QueryArg
+	}
+	return e.call.QueryArg
+}
+
+// bindsThere reports whether Rebind is called where the text is sent or prepared.
+func (e *execution) bindsThere() bool {
+	return e.boundArg() != nil && e.queryArg() != e.boundArg()
+}
+
+// rebound is a new text with the Rebind that was around the old one.
+func (e *execution) rebound(source *sourceText, query string) string {
+	if !e.bindsThere() {
+		return query
+	}
+	arg, bound := e.queryArg(), e.boundArg()
+	return source.text(bound.Pos(), arg.Pos()) + query + source.text(arg.End(), bound.End())
+}
+
 // mentions reports whether an expression has an identifier of a name.
 func mentions(x ast.Expr, name string) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {

@@ -125,9 +125,11 @@ func (e *execution) sends(source *sourceText, chunk string) (string, bool) {
 		if c.Context != nil {
 			context = source.text(c.Context.Pos(), c.Context.End()) + ", "
 		}
+		query = e.rebound(source, query)
 		call := fmt.Sprintf("%s.%s(%s%s, %s...)", source.text(e.handle().Expr.Pos(), e.handle().Expr.End()), c.Name, context, query, list)
 		return names + lead + e.opening(source, c.Expr.Pos()) + call + source.text(c.Expr.End(), last), true
 	}
+	query = e.rebound(source, query)
 	return names + lead + e.opening(source, c.QueryArg.Pos()) + query + source.text(c.QueryArg.End(), argStart) +
 		list + "..." + strings.TrimPrefix(strings.TrimLeft(source.text(argEnd, last), " \t\n"), ","), true
 }

@@ -189,6 +189,9 @@ func (l *rowByRow) changesApart(c *sqlcall.Call, u *rowUpdate, n *tidb.UpdateStm
 		!l.needs(l.targetOf(u, n), c.Expr, "the schema does not show that the statement changes one table, or that a row of it is joined with one row at most") {
 		return false
 	}
+	if !l.needs(!c.Text.Bound, c.Expr, "Rebind gives the text the placeholders of its database, which may be PostgreSQL, which takes the values of a CASE for texts") {
+		return false
+	}
 	t := l.facts.Tables[u.table]
 	for _, column := range u.columns {
 		_, known := t.Columns[column]

@@ -86,7 +86,8 @@ type Result struct {
 	values map[types.Object]value
 	byExpr map[*ast.CallExpr]*Call
 	funcs  map[*types.Func]*ast.FuncDecl
-	closes map[types.Object]int // calls of x.Close()
+	closes map[types.Object]int  // calls of x.Close()
+	bound  map[types.Object]bool // set by text = db.Rebind(text)
 	faces  map[*types.Interface]implementers
 	types  []*types.Named // that may implement an interface; nil: not listed yet
 }
@@ -109,7 +110,7 @@ var Analyzer = &analysis.Analyzer{
 
 func find(pass *analysis.Pass) *Result {
 	r := &Result{pass: pass, Uses: map[types.Object]int{}, Writes: map[types.Object]int{},
-		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}, closes: map[types.Object]int{}, faces: map[*types.Interface]implementers{}}
+		values: map[types.Object]value{}, byExpr: map[*ast.CallExpr]*Call{}, funcs: map[*types.Func]*ast.FuncDecl{}, closes: map[types.Object]int{}, bound: map[types.Object]bool{}, faces: map[*types.Interface]implementers{}}
 	root := pass.ResultOf[inspect.Analyzer].(*inspector.Inspector).Root()
 	r.index(root)
 	for c := range root.Preorder((*ast.CallExpr)(nil)) {

@@ -20,6 +20,7 @@ func (r *Result) index(root inspector.Cursor) {
 	for c := range root.Preorder((*ast.AssignStmt)(nil)) {
 		if n := c.Node().(*ast.AssignStmt); r.rebinds(n) {
 			rebound[n] = true
+			r.bound[info.ObjectOf(n.Lhs[0].(*ast.Ident))] = true
 			r.Uses[info.ObjectOf(n.Lhs[0].(*ast.Ident))] -= 2
 		}
 	}

@@ -28,6 +28,8 @@ type Text struct {
 	// In is the call of sqlx.In that expands the text; nil if none does, or if its
 	// list of arguments is a slice.
 	In *ast.CallExpr
+	// Bound: Rebind of sqlx gives the text the placeholders of its database before it is sent.
+	Bound bool
 
 	pieces []piece
 	arg    ast.Expr // the argument of the call
@@ -124,6 +126,7 @@ func (r *Result) named(t *Text, b *strings.Builder, e *ast.Ident, depth int) boo
 	default:
 		return false
 	}
+	t.Bound = t.Bound || r.bound[obj]
 	if r.Uses[obj] != 1 || obj.Exported() && r.pass.Pkg.Name() != "main" {
 		t.shared++
 		defer func() { t.shared-- }()
@@ -163,6 +166,7 @@ func (r *Result) called(t *Text, b *strings.Builder, call *ast.CallExpr, depth i
 	case f.FullName() == "fmt.Sprintf" && !call.Ellipsis.IsValid():
 		return r.format(t, b, call, depth)
 	case r.isRebind(call):
+		t.Bound = true
 		r.add(t, b, call.Args[0], depth+1)
 		return true
 	case f.FullName() == "strings.TrimSpace":

@@ -183,3 +183,28 @@ func NamedError(db *sqlx.DB, reports []Report) error {
 	}
 	return nil
 }
+
+// Rebound: the text gets the placeholders of the database where it is sent.
+func Rebound(tx *sqlx.Tx, reports []Report) error {
+	for _, r := range reports {
+		if _, err := tx.Exec(tx.Rebind("INSERT INTO report (at, good, message) VALUES (?, ?, ?)"), r.At, r.Good, r.Message); err != nil { // want `APP204`
+			return err
+		}
+	}
+	return nil
+}
+
+// ReboundPrepared: it does so where it is prepared.
+func ReboundPrepared(tx *sqlx.Tx, reports []Report) error {
+	stmt, err := tx.Preparex(tx.Rebind("INSERT INTO report (at, good, message) VALUES (?, ?, ?)"))
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for _, r := range reports {
+		if _, err := stmt.Exec(r.At, r.Good, r.Message); err != nil { // want `APP204`
+			return err
+		}
+	}
+	return nil
+}

@@ -181,3 +181,36 @@ func DollarUpdate(tx *sql.Tx, list []Named) error {
 	}
 	return nil
 }
+
+// Rebound: the statement may be one of PostgreSQL, which takes the values of a CASE for texts.
+func Rebound(tx *sqlx.Tx, list []Named) error {
+	for _, n := range list {
+		if _, err := tx.Exec(tx.Rebind("UPDATE book SET title = ? WHERE id = ?"), n.Name, n.Num); err != nil { // want `APP204`
+			return err
+		}
+	}
+	return nil
+}
+
+// ReboundBefore: the text has the placeholders of PostgreSQL, perhaps, and rows would have others.
+func ReboundBefore(tx *sqlx.Tx, list []Named) error {
+	text := tx.Rebind("INSERT INTO book (title, id) VALUES (?, ?)")
+	for _, n := range list {
+		if _, err := tx.Exec(text, n.Name, n.Num); err != nil { // want `APP204`
+			return err
+		}
+	}
+	return nil
+}
+
+// ReboundSet: the variable is set again.
+func ReboundSet(tx *sqlx.Tx, list []Named) error {
+	text := "INSERT INTO book (title, id) VALUES (?, ?)"
+	text = tx.Rebind(text)
+	for _, n := range list {
+		if _, err := tx.Exec(text, n.Name, n.Num); err != nil { // want `APP204`
+			return err
+		}
+	}
+	return nil
+}
