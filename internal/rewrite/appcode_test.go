@@ -192,11 +192,16 @@ func list(s *store.Store) {
 		store.Count(s.DB, id)
 	}
 }`, "", roomText + " > " + countText + " ()"},
-		"tried again": {`func list(s *store.Store) {
+		"tried again": {`func list(s *store.Store, id string) {
 	for i := 0; i < 3; i++ {
-		store.Count(s.DB, string(rune(i)))
+		store.Count(s.DB, id)
 	}
 }`, "", ""},
+		"a number that the statement has": {`func list(s *store.Store) {
+	for i := 0; i < 3; i++ {
+		store.Count(s.DB, string(rune(i))) // here
+	}
+}`, "APP205", ""},
 		"work that comes": {`func list(s *store.Store, ids chan string) {
 	for {
 		id := <-ids

@@ -215,6 +215,7 @@ func (l *perElement) batch(c *sqlcall.Call, s *statement) (*batch, bool) {
 		(c.Op == sqlcall.Get || c.Op == sqlcall.Select) && throughSqlx(c), c.Expr, "the rows are not read by Get or Select of sqlx") || !l.needs(
 		!c.Spread && !c.Named && c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt, c.Expr, "the statement is prepared, or its arguments are named or a list") || !l.needs(
 		c.Text != nil && c.Text.Holes == 0 && !c.Text.Expanded, c.Expr, "a part of the statement's text is not known") || !l.needs(
+		!c.Text.Bound, c.Expr, "Rebind gives the text the placeholders of its database") || !l.needs(
 		s.selects() != nil && !sqltext.Locks(s.tokens), c.Expr, "the statement is no SELECT, or locks its rows") || !l.needs(
 		sqltext.Marked(s.tokens) && len(c.Args) == sqltext.Placeholders(s.tokens), c.Expr, "the statement's placeholders are not ?, one for each argument") {
 		return nil, false

@@ -66,7 +66,8 @@ func (m *mapperLoop) reads() bool {
 			break
 		}
 		name := m.chain.x.callee(next).Name()
-		if !m.needs(slices.Contains([]string{"Where", "Preload", "Order", "Unscoped", "WithContext", "Debug"}, name), next, "the chain has %s", name) {
+		if !m.needs(slices.Contains([]string{"Where", "Preload", "Order", "Unscoped", "WithContext", "Debug"}, name), next, "the chain has %s", name) ||
+			!m.needs(name != "Preload" || !slices.ContainsFunc(next.Args, m.isFunc), next, "a function changes what Preload reads, as by a limit for each row") {
 			return false
 		}
 		m.links, call = append(m.links, next), next
@@ -80,6 +81,12 @@ func (m *mapperLoop) reads() bool {
 		}
 	}
 	return m.needs(m.still.quiet(m.root) && !m.varies(m.root, m.loop) && b.unsetIn(m.root, bodyOfLoop(m.loop)), m.root, "the database of the query varies")
+}
+
+// isFunc reports whether an expression is a function.
+func (m *mapperLoop) isFunc(e ast.Expr) bool {
+	_, ok := m.pass.TypesInfo.TypeOf(e).Underlying().(*types.Signature)
+	return ok
 }
 
 // conditionsOf are the arguments of a call that are conditions.
@@ -113,6 +120,7 @@ func (m *mapperLoop) keyedBy() bool {
 			if !m.needs(m.key == nil && slices.Contains(m.conditionsOf(call), a), a, "several arguments of the query vary, or one that is no condition") ||
 				!m.needs(!m.varies(of, body), a, "an argument of the query varies, and not by the element alone") ||
 				!m.needs(isPlain(m.pass.TypesInfo.TypeOf(of)) && plainKey(m.pass.TypesInfo.TypeOf(of)), a, "no integer or text of the element is an argument of the query") ||
+				!m.needs(!isByte(m.pass.TypesInfo.TypeOf(of)), a, "a list of the keys would be a text of bytes") ||
 				!m.needs(!guarded(m.pass, of, m.call, m.loop), a, "the key is behind a pointer that only some rounds may follow") {
 				return false
 			}
@@ -151,7 +159,7 @@ func (m *mapperLoop) condition(a ast.Expr) bool {
 		if n++; n != at {
 			continue
 		}
-		if !m.needs(i >= 2 && t.Depth == 0 && tokens[i-1].Text == "=" && tokens[i-2].IsName() && (i < 3 || tokens[i-3].Is("AND")), list[0], "the key is compared by more than column = ?") {
+		if !m.needs(i >= 2 && t.Depth == 0 && tokens[i-1].Text == "=" && tokens[i-2].IsName() && (i < 3 || tokens[i-3].Is("AND")) && (i+1 == len(tokens) || tokens[i+1].Is("AND")), list[0], "the key is compared by more than column = ?") {
 			return false
 		}
 		m.column = tokens[i-2].Name()
@@ -185,6 +193,12 @@ func (m *mapperLoop) told() bool {
 		m.needs(m.multi || m.column == primary || m.unique(s), m.call, "the model and the schema show no unique key that the query compares") &&
 		m.needs(!m.multi || integerType(m.pass.TypesInfo.TypeOf(m.key)), m.key, "the rows are many and their key a text, which may be equal in the database and differ in Go") &&
 		m.needs(!mapperFind{chain: m.chain, dest: types.NewVar(0, m.pass.Pkg, "", m.pass.TypesInfo.TypeOf(m.call.Args[0]))}.hooked(), m.call, "a method AfterFind of the model is called for each row")
+}
+
+// isByte reports whether a list of values of a type is one value for the database.
+func isByte(t types.Type) bool {
+	basic, ok := t.Underlying().(*types.Basic)
+	return ok && basic.Kind() == types.Uint8
 }
 
 func integerType(t types.Type) bool {
@@ -293,6 +307,7 @@ func (m *mapperLoop) edits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		"break",
 		"}")
 	lines = append(append(append(lines, m.store(n, list)...), "}"), m.lookup(n, key, row, list)...)
+	lines, head := m.named(source, m.loop, lines)
 	indent := source.indent(m.loop.Pos())
 	before := edit(m.loop.Pos(), m.loop.Pos(), layOut(lines, indent)+indent)
 	if start, _, _ := source.wholeLines(m.loop.Pos(), m.loop.Pos()); strings.TrimSpace(source.text(start, m.loop.Pos())) == "" {
@@ -308,7 +323,7 @@ func (m *mapperLoop) edits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 	}
 	sent := fmt.Sprintf("%s(%s, %s, func() error { return %s.Error })", get, source.text(m.call.Args[0].Pos(), m.call.Args[0].End()),
 		source.text(m.key.Pos(), m.key.End()), source.text(m.call.Pos(), m.call.End()))
-	return []analysis.TextEdit{before, edit(of.Pos(), of.End(), sent)}, true
+	return append(head, before, edit(of.Pos(), of.End(), sent)), true
 }
 
 // nth numbers the queries of a function: "" for the first one.

@@ -133,7 +133,7 @@ func (r *reader) inlineEdits(header ast.Stmt) ([]analysis.TextEdit, bool) {
 		t.names[n] = freshOfCall(taken, n, nth)
 	}
 	t.names["at"] = freshOfCall(taken, "rowOf", nth)
-	t.rowsName = r.nameOfRows(nth)
+	t.rowsName = r.nameOfRows()
 	if !t.types() || !t.statement() || !t.sending() {
 		return nil, false
 	}

@@ -142,6 +142,9 @@ func (t *twin) rowTypesText() string {
 		"}",
 		"",
 		method(fmt.Sprintf("Scan(%s ...%s) error {", dest, t.anyType)),
+		fmt.Sprintf("if %s.at < 1 || %s.at > len(%s.list) {", all, all, all),
+		"return fmt.Errorf(\"sql: no row to scan\")",
+		"}",
 		fmt.Sprintf("%s := %s.list[%s.at-1]", one, all, all),
 	}
 	return layOut(append(append(lines, sets...), "return nil", "}", "", method("Close() error { return nil }"), "", method("Err() error { return nil }")), "")

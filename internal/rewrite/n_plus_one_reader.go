@@ -167,6 +167,7 @@ func (r *reader) statement() bool {
 	if !r.needs(c.Op == sqlcall.Get || c.Op == sqlcall.Select || c.Op == sqlcall.QueryRow && scansValues(c) || r.listsRows(c), c.Expr,
 		"the rows are not read by Get or Select of sqlx, by Scan of a QueryRow, or by one Scan of the rows of a Query") ||
 		!r.needs(len(c.All()) > 0 && (c.Text == nil || !c.Text.Expanded), c.Expr, "a part of the statement's text is not known") ||
+		!r.needs(c.Text == nil || !c.Text.Bound, c.Expr, "Rebind gives the text the placeholders of its database") ||
 		!r.needs(!c.Named && !c.Spread && !c.Must && !c.Handle.Faked, c.Expr, "the arguments of the statement are named or a list") ||
 		!r.needs(c.QueryArg != nil && c.Handle.Kind != sqlcall.Stmt || r.decl == nil && c.Prepared != nil && !c.Prepared.Named && c.Prepared.Func == c.Func, c.Expr,
 			"the statement is prepared, and not in the function of the loop") {
@@ -380,7 +381,7 @@ func (l *perElement) rounds(around ast.Stmt) (header ast.Stmt, ok bool) {
 	case *ast.ForStmt:
 		init, ok := n.Init.(*ast.AssignStmt)
 		counts := ok && init.Tok == token.DEFINE && len(init.Lhs) == 1 && n.Cond != nil && l.repeatable(init.Rhs[0]) && l.repeatable(n.Cond)
-		if !counts || !l.steps(n.Post) {
+		if !counts || !l.steps(n.Post) || !bounded(n.Cond, init.Lhs[0]) {
 			return nil, l.no(n, "the loop has no range whose elements are known before it")
 		}
 		kept := b.unsetIn(init.Lhs[0], n.Body)
@@ -400,6 +401,35 @@ func (l *perElement) rounds(around ast.Stmt) (header ast.Stmt, ok bool) {
 		return n, l.needs(kept, n, "the loop changes what it counts to")
 	}
 	return nil, l.no(around, "the loop has no range whose elements are known before it")
+}
+
+// bounded reports whether a condition compares the counter of a loop: another one, as a field that
+// the body sets by a method, may hold for ever while nothing runs the body.
+func bounded(cond, counter ast.Expr) bool {
+	b, ok := ast.Unparen(cond).(*ast.BinaryExpr)
+	if !ok {
+		return false
+	}
+	switch b.Op {
+	case token.LAND:
+		return bounded(b.X, counter) || bounded(b.Y, counter)
+	case token.LOR:
+		return bounded(b.X, counter) && bounded(b.Y, counter)
+	case token.LSS, token.LEQ, token.GTR, token.GEQ, token.NEQ:
+		name := types.ExprString(counter)
+		return hasName(b.X, name) != hasName(b.Y, name)
+	}
+	return false
+}
+
+// hasName reports whether an expression has a name.
+func hasName(e ast.Expr, name string) (found bool) {
+	ast.Inspect(e, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
 }
 
 // steps reports whether the last part of a loop's head adds to its counter, or takes from it.
@@ -433,7 +463,7 @@ func far(info *types.Info, e ast.Expr) (found bool) {
 	return found
 }
 
-// guarded reports whether a key follows a pointer, and its call stands where not every
+// guarded reports whether a key follows a pointer, or may otherwise panic, and its call stands where not every
 // round gets: the condition around it may be that the pointer is not nil.
 func guarded(pass *analysis.Pass, key ast.Expr, call *ast.CallExpr, loop ast.Stmt) bool {
 	follows := false
@@ -450,6 +480,8 @@ func guarded(pass *analysis.Pass, key ast.Expr, call *ast.CallExpr, loop ast.Stm
 			follows = follows || !sureIndex(pass, n, loop)
 		case *ast.SliceExpr, *ast.TypeAssertExpr:
 			follows = true
+		case *ast.BinaryExpr: // by zero
+			follows = follows || (n.Op == token.QUO || n.Op == token.REM) && pass.TypesInfo.Types[n.Y].Value == nil && integerType(pass.TypesInfo.TypeOf(n))
 		}
 		return !follows
 	})

@@ -91,11 +91,26 @@ func (r *reader) typed(name string) string {
 }
 
 // nameOfRows begins the names of the types for the rows of a Query in a loop: those of the
-// function around it.
-func (r *reader) nameOfRows(nth string) string {
-	base := "listed"
-	if d, ok := sharedIndex(r.pass).topDecl(r.call.Expr).(*ast.FuncDecl); ok {
+// function or the variable of the package around it. Closures in it have statements of their own.
+func (r *reader) nameOfRows() string {
+	base, nth := "listed", ""
+	top := sharedIndex(r.pass).topDecl(r.call.Expr)
+	switch d := top.(type) {
+	case *ast.FuncDecl:
 		base = (&reader{perElement: r.perElement, decl: d}).typed(d.Name.Name)
+	case *ast.GenDecl:
+		if v, ok := d.Specs[0].(*ast.ValueSpec); ok && v.Names[0].Name != "_" {
+			base = v.Names[0].Name
+		}
+	}
+	n := 1
+	for _, c := range r.calls.Calls {
+		if within(c.Expr, top) && c.Pos() < r.call.Pos() {
+			n++
+		}
+	}
+	if n > 1 {
+		nth = strconv.Itoa(n)
 	}
 	name := camel(base) + "Ahead" + nth
 	for n := name; ; n += "X" {

@@ -7,6 +7,7 @@ type Ship struct {
 	Call    string
 	FleetID int64
 	Name    string
+	Loads   []Boat
 }
 
 type Watched struct{ ID int64 }
@@ -76,4 +77,36 @@ func GormBegun(db *gorm.DB, stops []Stop) {
 		var ship Ship
 		q.First(&ship, s.ShipID) // want `APP205`
 	}
+}
+
+// latest gives an association one row.
+func latest(db *gorm.DB) *gorm.DB { return db.Limit(1) }
+
+// GormPreloaded: the limit of what is read beside a row would be that of all.
+func GormPreloaded(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ship Ship
+		db.Preload("Loads", latest).First(&ship, s.ShipID) // want `APP205`
+	}
+}
+
+// GormComputed: the column is compared with more than the key.
+func GormComputed(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var ships []Ship
+		db.Where("fleet_id = ? + 1", s.ShipID).Find(&ships) // want `APP205`
+	}
+}
+
+// GormByte: a list of such keys is a text of bytes.
+func GormByte(db *gorm.DB, kinds []uint8) {
+	for _, k := range kinds {
+		var boats []Boat
+		db.Where("kind = ?", k).Find(&boats) // want `APP205`
+	}
+}
+
+type Boat struct {
+	ID   int64
+	Kind uint8
 }

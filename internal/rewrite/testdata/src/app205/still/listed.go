@@ -1,6 +1,10 @@
 package main
 
-import "database/sql"
+import (
+	"database/sql"
+
+	"github.com/jmoiron/sqlx"
+)
 
 // ListedShared: the values of a row share their memory.
 func ListedShared(db *sql.DB, ids []int64) (texts [][]byte) {
@@ -70,4 +74,51 @@ func ListedWrites(db *sql.DB, ids []int64) (n int64) {
 		}
 	}
 	return n
+}
+
+// A pager goes on while a page has rows.
+type pager struct {
+	db   *sql.DB
+	more bool
+}
+
+func (p *pager) page(n int) (id int64) {
+	p.more = p.db.QueryRow("SELECT id FROM comments WHERE id = ?", n).Scan(&id) == nil
+	return id
+}
+
+// Pages: the condition does not count.
+func Pages(p *pager) (sum int64) {
+	for n := 1; p.more; n++ {
+		sum += p.page(n) // want `APP205`
+	}
+	return sum
+}
+
+// Divided: the key cannot be computed in all rounds.
+func Divided(db *sql.DB, counts []int64) (names []string) {
+	for _, n := range counts {
+		if n == 0 {
+			continue
+		}
+		each := 1000 / n
+		var text string
+		if db.QueryRow("SELECT text FROM comments WHERE id = ?", each).Scan(&text) == nil { // want `APP205`
+			names = append(names, text)
+		}
+	}
+	return names
+}
+
+// Rebound: a statement of PostgreSQL that fails would end the transaction.
+func Rebound(tx *sqlx.Tx, ids []int64) (sum int64, err error) {
+	text := tx.Rebind("SELECT post_id FROM comments WHERE id = ?")
+	for _, id := range ids {
+		var post int64
+		if err := tx.Get(&post, text, id); err != nil { // want `APP205`
+			return 0, err
+		}
+		sum += post
+	}
+	return sum, nil
 }
