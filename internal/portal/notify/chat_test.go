@@ -73,6 +73,16 @@ func TestChats(t *testing.T) {
 	}
 }
 
+// TestChatRefused: the address of a chat's webhook has the bounds of any webhook's.
+func TestChatRefused(t *testing.T) {
+	h := newHall(t)
+	for _, address := range []string{"https://discord.com/api/webhooks/1/" + strings.Repeat("x", 700), "https://u:p@discord.com/api/webhooks/1/x"} {
+		if _, err := h.Subscribe(t.Context(), h.staff, api.NewSubscription{Channel: "webhook", Address: address}); err == nil {
+			t.Errorf("%.60s was taken", address)
+		}
+	}
+}
+
 // TestChatAddresses: what only looks like a chat is an ordinary webhook, with its checks.
 func TestChatAddresses(t *testing.T) {
 	for address, want := range map[string]string{

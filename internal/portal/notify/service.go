@@ -149,9 +149,12 @@ func (s *Service) Subscribe(ctx context.Context, who api.Who, n api.NewSubscript
 	case channelPush:
 		body, err = s.checkPush(n)
 	case channelHook:
+		if err = s.checkHook(n.Address); err != nil {
+			break
+		}
 		if chat := chatOf(n.Address); chat != "" {
 			n.Channel, out.Channel = chat, chat
-		} else if err = s.checkHook(n.Address); err == nil {
+		} else {
 			out.Secret = s.hookSecret(out.ID)
 		}
 	case channelMail:
