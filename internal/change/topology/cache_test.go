@@ -12,6 +12,7 @@ import (
 	"github.com/iikanji/iikanji/internal/change"
 	"github.com/iikanji/iikanji/internal/change/changetest"
 	"github.com/iikanji/iikanji/internal/lang/settings"
+	"github.com/iikanji/iikanji/internal/machine/host"
 	"github.com/iikanji/iikanji/internal/policy/tier"
 )
 
@@ -220,6 +221,8 @@ func TestCacheAddress(t *testing.T) {
 		"another server":      {"app.py", "redis.from_url(os.environ['CACHE_URL'])", map[string]string{"CACHE_URL": "redis://10.9.9.9:6379/1"}, "", ""},
 		"another's host":      {"app.py", "connect(os.environ['DB_HOST'])", map[string]string{"DB_HOST": "127.0.0.1"}, "", ""},
 		"a password":          {"app.py", "redis.from_url(os.environ['REDIS_URL'])", map[string]string{"REDIS_URL": "redis://:x@127.0.0.1:6379"}, "", "with a password"},
+		"a password behind":   {"app.js", "createClient(process.env.REDIS_URL)", map[string]string{"REDIS_URL": "redis://127.0.0.1:6379?db=1&password=x"}, "", "with a password"},
+		"a query":             {"app.js", "createClient(process.env.REDIS_URL)", map[string]string{"REDIS_URL": "redis://127.0.0.1:6379/0?family=4"}, "REDIS_URL=redis://10.0.0.2:6379/0?family=4", ""},
 		"a constant":          {"main.go", "package main\nvar addr = \"127.0.0.1:6379\"", nil, "", "main.go:2 has the address"},
 		"two hosts alone":     {"main.go", `os.Getenv("REDIS_A") os.Getenv("REDIS_B")`, map[string]string{"REDIS_A": "127.0.0.1", "REDIS_B": "127.0.0.1"}, "", "both have a host alone"},
 		"a variable unused":   {"main.go", "package main", map[string]string{"REDIS_ADDR": "127.0.0.1:6379"}, "", ""},
@@ -243,6 +246,45 @@ func TestCacheAddress(t *testing.T) {
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, %v; want %q", name, got, err, c.want)
 		}
+	}
+}
+
+// TestClientVariables: systemd gives a client's variable the value that was meant.
+func TestClientVariables(t *testing.T) {
+	task := &task{site: &change.Site{Hosts: map[string]host.Host{"web": &host.Fake{Root: t.TempDir(), Host: "web"}}, Roots: []string{"web:" + change.UnitsFolder}},
+		clients: []client{{svc: iikanji.Service{Name: "app", Host: "web", Unit: "app.service"}, sets: map[string]string{"REDIS_URL": "redis://10.0.0.2:6379/0?name=a%20b"}}}}
+	edits, err := task.dropIns()
+	if err != nil || len(edits) != 1 || !strings.HasSuffix(string(edits[0].New), "\nEnvironment=REDIS_URL=redis://10.0.0.2:6379/0?name=a%%20b\n") {
+		t.Errorf("%v %+v", err, edits)
+	}
+}
+
+// TestOverriding: of the words behind a Redis's file of settings only those of its start are left
+// out of account.
+func TestOverriding(t *testing.T) {
+	for words, want := range map[string]string{"": "", " --supervised systemd --daemonize no ": "", " --daemonize no --dir /data ": "--dir", " --appendonly yes --save '' ": "--appendonly"} {
+		if got := overriding(words); got != want {
+			t.Errorf("%q: %q", words, got)
+		}
+	}
+	m := confWord.FindStringSubmatch("{ path=/usr/bin/redis-server ; argv[]=/usr/bin/redis-server /etc/redis/redis.conf --dir /data ; ignore_errors=no ; start_time=[n/a] ; pid=0 }")
+	if m == nil || m[1] != "/etc/redis/redis.conf" || overriding(m[2]) != "--dir" {
+		t.Errorf("%q", m)
+	}
+}
+
+// TestRoomForADump: a dump that would fill the disk of the running database is refused.
+func TestRoomForADump(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(root+"/var/lib/mysql", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	task := &task{from: &host.Fake{Root: root, Host: "web", Space: 300 << 20}, svc: iikanji.Service{Name: "database", Host: "web"}, server: server{data: "/var/lib/mysql"}}
+	if err := task.holdsDump(150 << 20); err != nil {
+		t.Error(err)
+	}
+	if err := task.holdsDump(200 << 20); err == nil || !strings.Contains(err.Error(), "web has 300 MiB free") {
+		t.Errorf("a dump of 200 MiB: %v", err)
 	}
 }
 

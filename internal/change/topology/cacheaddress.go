@@ -113,11 +113,14 @@ func (a *cacheAddress) moved(value string, named bool) (moved, form string) {
 	if h, p, err := net.SplitHostPort(at); err != nil || p != a.port || !slices.Contains(a.names, h) {
 		return "", ""
 	}
-	if has && login != "" && login != ":" {
+	if has && login != "" && login != ":" || secretQuery.MatchString(path) {
 		return "", secretForm
 	}
 	return scheme + "://" + net.JoinHostPort(a.to, a.port) + path, urlForm
 }
+
+// secretQuery matches the query of a URL that some clients read a password from.
+var secretQuery = regexp.MustCompile(`(?i)[?&](?:\w*pass\w*|pwd|auth|token|secret)=.`)
 
 // cutPath divides what is behind the scheme of a URL before its path or query.
 func cutPath(rest string) (authority, path string) {

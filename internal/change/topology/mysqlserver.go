@@ -218,6 +218,22 @@ func (t *task) fits(times float64) (int64, error) {
 	return m.Bytes(), nil
 }
 
+// ofDump is how large a dump may be, as a multiple of the data: bytes of blobs are two digits each.
+const ofDump = 2
+
+// holdsDump refuses a dump beside data of a size where the present host has no space for it: a
+// database on a full disk serves nobody.
+func (t *task) holdsDump(size int64) error {
+	free, err := t.from.FreeSpace(filepath.Dir(t.server.data))
+	if err != nil {
+		return fmt.Errorf("asking for the free space of %s: %w", hostText(t.svc.Host), err)
+	}
+	if free < ofDump*size {
+		return fmt.Errorf("%s has %d MiB free, and a dump of the %d MiB of %s is written there first: %d times as much is needed", hostText(t.svc.Host), free>>20, size>>20, t.svc.Name, ofDump)
+	}
+	return nil
+}
+
 // network is the pattern of accounts for an address: its network of 24 bits, as in
 // 10.0.0.%, or the address itself.
 func network(address string) (string, error) {

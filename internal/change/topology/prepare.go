@@ -41,6 +41,11 @@ func (t *task) prepare() (*iikanji.Change, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.server.loader != "" {
+		if err := t.holdsDump(size); err != nil {
+			return nil, err
+		}
+	}
 	conf, err := t.conf()
 	if err != nil {
 		return nil, err

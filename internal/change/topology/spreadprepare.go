@@ -167,7 +167,7 @@ func (s *spread) dropInsOf(i *instance) (edits []change.Edit, err error) {
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(variables)) {
 		if fmt.Fprintf(&lines, "%s=%s\n", name, variables[name]); !inFile {
-			text += "Environment=" + name + "=" + variables[name] + "\n"
+			text += "Environment=" + name + "=" + plainValue(variables[name]) + "\n"
 		}
 	}
 	if inFile && lines.Len() > 0 { // a file of variables overrides Environment=, and a later file an earlier one

@@ -38,7 +38,7 @@ func (t *task) readStore(a *moveArgs) error {
 		} else {
 			t.server.was, t.server.links = was, links
 		}
-		program, conf, err := startedWith(t.ctx, h, t.svc.Unit)
+		program, conf, err := t.startedWith(h)
 		if err != nil {
 			return err
 		}
@@ -60,20 +60,38 @@ func (t *task) readStore(a *moveArgs) error {
 
 var (
 	startPath = regexp.MustCompile(`path=(/\S+) `)
-	confWord  = regexp.MustCompile(` (/\S+\.conf)\b`)
+	confWord  = regexp.MustCompile(` (/\S+\.conf)\b([^;]*)`)
 )
 
-// startedWith reads the program of a unit, and the file of settings among its words.
-func startedWith(ctx context.Context, h host.Host, unit string) (program, conf string, err error) {
-	is, err := change.ShowUnit(ctx, h, unit, "ExecStart")
+// startedWith reads the program of the server's unit on a host, and the file of settings among its
+// words. A Redis takes further words for settings, which count more than the file: a move would
+// not know where its keys are.
+func (t *task) startedWith(h host.Host) (program, conf string, err error) {
+	is, err := change.ShowUnit(t.ctx, h, t.svc.Unit, "ExecStart")
 	if err != nil {
 		return "", "", err
 	}
 	p, c := startPath.FindStringSubmatch(is["ExecStart"]), confWord.FindStringSubmatch(is["ExecStart"])
 	if p == nil || c == nil {
-		return "", "", fmt.Errorf("the command of %s names no file of settings", unit)
+		return "", "", fmt.Errorf("the command of %s names no file of settings", t.svc.Unit)
+	}
+	if word := overriding(c[2]); t.svc.Engine == iikanji.EngineRedis && word != "" {
+		return "", "", fmt.Errorf("%s is started with %s on %s, which counts more than %s: put it into that file", t.svc.Unit, word, hostText(h.Name()), c[1])
 	}
 	return p[1], c[1], nil
+}
+
+// ofStart are settings among the words of a Redis's command that say how it is started alone.
+var ofStart = []string{"--supervised", "--daemonize", "--pidfile"}
+
+// overriding is the first setting among the words behind a file of settings, "" for none.
+func overriding(words string) string {
+	for _, word := range strings.Fields(words) {
+		if strings.HasPrefix(word, "-") && !slices.Contains(ofStart, word) {
+			return word
+		}
+	}
+	return ""
 }
 
 // storeSettings are the lines of a file of settings, the words of each.

@@ -107,7 +107,7 @@ func (t *task) dropIns() (edits []change.Edit, err error) {
 			if c.inFile { // a file of variables overrides Environment=, and a later file an earlier one
 				lines = withLine(lines, name+"=", given[name])
 			} else {
-				text = withLine(text, "Environment="+name+"=", given[name])
+				text = withLine(text, "Environment="+name+"=", plainValue(given[name]))
 			}
 		}
 		if c.inFile {
@@ -120,6 +120,10 @@ func (t *task) dropIns() (edits []change.Edit, err error) {
 	}
 	return edits, nil
 }
+
+// plainValue is a value of Environment= in which a % is no specifier (systemd.unit(5)): with an
+// unknown one systemd would leave the variable as it was.
+func plainValue(value string) string { return strings.ReplaceAll(value, "%", "%%") }
 
 // clientUnit is the drop-in of a client's unit without variables.
 const clientUnit = header + "[Unit]\nStartLimitIntervalSec=0\n[Service]\nRestart=always\nRestartSec=1\n"
