@@ -222,8 +222,10 @@ func (l *loading) read(ctx context.Context, want map[string]string) (err error) 
 	return err
 }
 
-// ownAccounts are those that each server makes for itself.
-const ownAccounts = "'', 'root', 'mysql', 'mariadb.sys', 'debian-sys-maint', 'PUBLIC'"
+// siteAccounts are the accounts but those that each server makes for itself. An app may log in as
+// root: that root of other hosts is not the server's own.
+const siteAccounts = "SELECT CONCAT(User, '@', Host) FROM mysql.user WHERE User NOT IN ('', 'root', 'mysql', 'mariadb.sys', 'debian-sys-maint', 'PUBLIC')" +
+	" OR User = 'root' AND Host NOT IN ('localhost', '127.0.0.1', '::1', LOWER(@@hostname)) ORDER BY 1"
 
 // accounts makes the accounts of the server that runs in the new one. Their secrets are in no
 // file and no change.
@@ -235,7 +237,7 @@ func (l *loading) accounts(ctx context.Context, db *sql.DB) error {
 	if len(roles) > 0 {
 		return fmt.Errorf("it has the role %s: roles are not carried by a dump", roles[0])
 	}
-	names, err := textLines(l.server.QueryContext(ctx, "SELECT CONCAT(User, '@', Host) FROM mysql.user WHERE User NOT IN ("+ownAccounts+") ORDER BY 1"))
+	names, err := textLines(l.server.QueryContext(ctx, siteAccounts))
 	if err != nil {
 		return fmt.Errorf("reading the accounts: %w", err)
 	}

@@ -20,7 +20,8 @@ create table shop.log (id int auto_increment primary key, item int);
 create trigger shop.noted after insert on shop.item for each row insert into shop.log (item) values (new.id);
 create procedure shop.twice() select count(*) * 2 from shop.item;
 create event shop.nightly on schedule every 1 day do delete from shop.log where id < 0;
-create user 'reader'@'%' identified by 'canary-88'; grant select on shop.* to 'reader'@'%'`
+create user 'reader'@'%' identified by 'canary-88'; grant select on shop.* to 'reader'@'%';
+create user 'root'@'10.1.%' identified by 'canary-89'; grant all on shop.* to 'root'@'10.1.%'`
 
 // otherSettings makes the files of db's data others than those of web.
 const otherSettings = "[mysqld]\ncharacter-set-server = latin1\ncollation-server = latin1_swedish_ci\n"
@@ -40,7 +41,7 @@ func newDump(t *testing.T) *contest {
 }
 
 // carriedByDump prints what a dump carries, of any host.
-const carriedByDump = `mariadb -N -e "select id, f, d, hex(b), j, t, e, g, n + 0 from shop.form; select * from shop.both_items; select * from shop.log; call shop.twice(); show create user reader; show grants for reader;
+const carriedByDump = `mariadb -N -e "select id, f, d, hex(b), j, t, e, g, n + 0 from shop.form; select * from shop.both_items; select * from shop.log; call shop.twice(); show create user reader; show grants for reader; show create user root@'10.1.%'; show grants for root@'10.1.%';
 select event_name, status from information_schema.events; select trigger_name from information_schema.triggers where trigger_schema = 'shop'; select @@character_set_server"`
 
 // TestMoveByDump: a database whose folder the other server cannot read goes there as statements,
