@@ -600,19 +600,21 @@ func (l *perElement) byElement(a ast.Expr, loop ast.Stmt) ast.Expr {
 // harmlessLoop reports whether nothing in a loop writes a table that the reader's
 // statement reads.
 func (l *perElement) harmlessLoop(r *reader, loop ast.Stmt) bool {
-	for _, t := range tablesOf(r.s.selects()) {
-		w := &tableWrites{perElement: l, table: t, known: map[*types.Func]bool{}, grows: r.keepsRow()}
-		if !w.noneIn(loop, true) {
-			return l.no(cmp.Or(w.culprit, ast.Node(loop)), "what the loop calls there may write to the table %s", t)
+	for _, s := range r.all {
+		for _, t := range tablesOf(s.selects()) {
+			w := &tableWrites{perElement: l, table: t, known: map[*types.Func]bool{}, grows: r.keepsRow(s)}
+			if !w.noneIn(loop, true) {
+				return l.no(cmp.Or(w.culprit, ast.Node(loop)), "what the loop calls there may write to the table %s", t)
+			}
 		}
 	}
 	return true
 }
 
-// keepsRow reports whether no new row changes what the statement gives for a key that has a
+// keepsRow reports whether no new row changes what a statement gives for a key that has a
 // row: it reads the row of a unique key of one table. A key without a row is asked for again.
-func (r *reader) keepsRow() bool {
-	sel := r.s.selects()
+func (r *reader) keepsRow(s *statement) bool {
+	sel := s.selects()
 	t, ok := onlyTable(sel)
 	return ok && !r.multi && !aggregates(sel) && sel.GroupBy == nil && len(tablesOf(sel)) == 1 && r.facts.unique(t.name, equalities(sel.Where))
 }

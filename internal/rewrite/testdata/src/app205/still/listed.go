@@ -122,3 +122,40 @@ func Rebound(tx *sqlx.Tx, ids []int64) (sum int64, err error) {
 	}
 	return sum, nil
 }
+
+func eitherOf(db *sqlx.DB, id int64, old bool) (text string, err error) {
+	query := "SELECT text FROM comments WHERE id = ?"
+	if old {
+		query = "SELECT title FROM book WHERE id = ?"
+	}
+	err = db.Get(&text, query, id)
+	return text, err
+}
+
+// EitherWritten: the loop writes the table of one of two texts.
+func EitherWritten(db *sqlx.DB, ids []int64, old bool) error {
+	for _, id := range ids {
+		text, err := eitherOf(db, id, old) // want `APP205`
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec("UPDATE book SET title = ? WHERE id = ?", text, id+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OtherWritten: it writes the table of the other one.
+func OtherWritten(db *sqlx.DB, ids []int64, old bool) error {
+	for _, id := range ids {
+		text, err := eitherOf(db, id, old) // want `APP205`
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec("UPDATE comments SET text = ? WHERE id = ?", text, id+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
