@@ -344,17 +344,23 @@ func quotedWord(tag string) string {
 	return name
 }
 
+// deepestModel bounds structs in the structs of a model: two may embed pointers to each other.
+const deepestModel = 8
+
 // columns are the columns of a model in the order of its fields, those of embedded structs
 // in their place.
-func (c *mapperChain) columns(s *types.Struct) (out []string) {
+func (c *mapperChain) columns(s *types.Struct) []string { return c.columnsIn(s, deepestModel) }
+
+func (c *mapperChain) columnsIn(s *types.Struct, depth int) (out []string) {
 	for i := range s.NumFields() {
 		f := s.Field(i)
 		tag := structTag(s.Tag(i), "gorm") + structTag(s.Tag(i), "xorm")
 		inner := structOf(f.Type())
 		switch {
 		case tag == "-" || !f.Exported():
+		case inner != nil && depth == 0:
 		case inner != nil && (f.Embedded() || strings.Contains(tag, "embedded") || strings.Contains(tag, "extends")):
-			out = append(out, c.columns(inner)...)
+			out = append(out, c.columnsIn(inner, depth-1)...)
 		default:
 			out = append(out, c.columnOf(s, f.Name()))
 		}
@@ -363,7 +369,9 @@ func (c *mapperChain) columns(s *types.Struct) (out []string) {
 }
 
 // primary is the column of the primary key, "" if there is none or several.
-func (c *mapperChain) primary(s *types.Struct) string {
+func (c *mapperChain) primary(s *types.Struct) string { return c.primaryIn(s, deepestModel) }
+
+func (c *mapperChain) primaryIn(s *types.Struct, depth int) string {
 	found := map[string]bool{}
 	for i := range s.NumFields() {
 		f := s.Field(i)
@@ -372,13 +380,13 @@ func (c *mapperChain) primary(s *types.Struct) string {
 		switch {
 		case strings.Contains(tag, "primarykey") || strings.Contains(tag, "primary_key") || slices.Contains(strings.Fields(strings.ReplaceAll(tag, ";", " ")), "pk"):
 			found[c.columnOf(s, f.Name())] = true
-		case inner != nil && f.Embedded():
-			if name := c.primary(inner); name != "" {
+		case inner != nil && f.Embedded() && depth > 0:
+			if name := c.primaryIn(inner, depth-1); name != "" {
 				found[name] = true
 			}
 		}
 	}
-	if len(found) == 0 && slices.Contains(c.columns(s), "id") {
+	if len(found) == 0 && slices.Contains(c.columnsIn(s, depth), "id") {
 		return "id"
 	}
 	names := slices.Collect(maps.Keys(found))
@@ -389,14 +397,16 @@ func (c *mapperChain) primary(s *types.Struct) string {
 }
 
 // deleted is the column of a model whose rows are marked and not deleted; "" without one.
-func (c *mapperChain) deleted(s *types.Struct) string {
+func (c *mapperChain) deleted(s *types.Struct) string { return c.deletedIn(s, deepestModel) }
+
+func (c *mapperChain) deletedIn(s *types.Struct, depth int) string {
 	for i := range s.NumFields() {
 		f := s.Field(i)
 		if isNamed(f.Type(), gormPath, "DeletedAt") || c.path == oldGormPath && f.Name() == "DeletedAt" {
 			return c.columnOf(s, f.Name())
 		}
-		if inner := structOf(f.Type()); inner != nil && f.Embedded() {
-			if name := c.deleted(inner); name != "" {
+		if inner := structOf(f.Type()); inner != nil && f.Embedded() && depth > 0 {
+			if name := c.deletedIn(inner, depth-1); name != "" {
 				return name
 			}
 		}

@@ -110,3 +110,22 @@ type Boat struct {
 	ID   int64
 	Kind uint8
 }
+
+// A Chained has fields of another one, which has its own.
+type Chained struct {
+	*Link
+	Title string
+}
+
+type Link struct {
+	*Chained
+	Note string
+}
+
+// GormEndless: the fields of the model have no end.
+func GormEndless(db *gorm.DB, stops []Stop) {
+	for _, s := range stops {
+		var c Chained
+		db.First(&c, s.ShipID) // want `APP205`
+	}
+}
