@@ -24,6 +24,9 @@ if [ "${1:-demo}" = check ]; then
 	want redis-server redis-server
 	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || need="$need postgresql"
 	want varnishd varnish
+	want apache2 apache2-bin # sites behind other web servers
+	want lighttpd lighttpd
+	want caddy caddy
 	want tcc tcc # compiles the programs of Varnish in the tests of httpcache
 	want sqlite3 sqlite3
 	want ruby ruby

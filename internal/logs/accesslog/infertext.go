@@ -256,6 +256,22 @@ var timeNames = map[string]piece{
 	"request_time_ms": {field: took, unit: 1e6}, "duration_ms": {field: took, unit: 1e6}, "D": {field: took, unit: 1e3},
 }
 
+// namedField is the field of a name before a value: one of timeNames, or a key of labelled logs
+// for a time whose unit the key defines, as reqtime_microsec does.
+func namedField(name string) piece {
+	if p, ok := timeNames[name]; ok {
+		return p
+	}
+	for _, f := range []field{upstream, took} {
+		for _, s := range synonyms[f] {
+			if s.key == strings.ToLower(name) && s.unit > 0 {
+				return piece{field: f, unit: s.unit}
+			}
+		}
+	}
+	return piece{}
+}
+
 // trailing finds the times in the columns from the given one on, and in those between the
 // time stamp and the request; early is the first of these.
 func (in *inference) trailing(early, from int) {
@@ -270,7 +286,7 @@ func (in *inference) trailing(early, from int) {
 		}
 		lead := strings.TrimSuffix(in.lines[0][col].lead, `"`)
 		if name, ok := strings.CutSuffix(lead, "="); ok {
-			in.fields[col] = timeNames[name]
+			in.fields[col] = namedField(name)
 			named = named || in.fields[col].field == took
 		} else if in.share(col, isDuration) > 0.98 {
 			in.fields[col] = piece{field: duration}

@@ -131,14 +131,18 @@ func (s *search) follow(ctx context.Context) error {
 		}
 	}
 	s.jobs()
+	s.loops()
 	for _, svc := range s.order {
 		s.source(svc)
 		s.workers(svc)
 		s.output(svc)
 	}
 	for _, svc := range s.order {
-		if svc.Engine.MySQLFamily() {
+		switch {
+		case svc.Engine.MySQLFamily():
 			s.database(ctx, svc)
+		case svc.Engine == target.EnginePostgreSQL:
+			svc.Logs.Slow = s.ownLog(svc.proc.PID, isStatementLog)
 		}
 	}
 	s.questions()

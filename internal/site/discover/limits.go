@@ -21,7 +21,7 @@ func (s *search) withoutDatabase() {
 	for _, d := range idle {
 		s.todo("%s runs at %s without a connection of the site: if the site uses it, send it a request and run iikanji init again, or add a [[service]] with role = \"database\"", d.Engine, d.At)
 		if d.Engine == target.EnginePostgreSQL {
-			s.out.Limits = append(s.out.Limits, target.PostgreSQL(d.At))
+			s.out.Limits = append(s.out.Limits, target.PostgreSQL(d.At, d.First, "", s.ownLog(d.pid, isStatementLog)))
 		}
 	}
 	if len(idle) == 0 {
@@ -33,6 +33,8 @@ func (s *search) withoutDatabase() {
 type DatabaseServer struct {
 	Engine iikanji.Engine
 	At     string // where it listens
+	First  string // the first address of these
+	pid    int
 }
 
 // DatabaseServers are the database servers of a machine that listen.
@@ -40,20 +42,22 @@ func DatabaseServers(m *process.Machine) (out []DatabaseServer) {
 	for _, pid := range slices.Sorted(maps.Keys(m.Processes)) {
 		data, ok := dataEngines[m.Processes[pid].Name]
 		if ok && data.role == iikanji.RoleDatabase && len(m.Of(pid)) > 0 {
-			out = append(out, DatabaseServer{data.engine, listeningAt(m, pid)})
+			out = append(out, DatabaseServer{data.engine, listeningAt(m, pid), listening(m, pid)[0], pid})
 		}
 	}
 	return out
 }
 
 // listeningAt names where a process listens.
-func listeningAt(m *process.Machine, pid int) string {
-	var names []string
+func listeningAt(m *process.Machine, pid int) string { return strings.Join(listening(m, pid), " and ") }
+
+// listening are the addresses and sockets at which a process listens, sorted.
+func listening(m *process.Machine, pid int) (names []string) {
 	for _, l := range m.Of(pid) {
 		if !slices.Contains(names, l.Name()) {
 			names = append(names, l.Name())
 		}
 	}
 	slices.Sort(names)
-	return strings.Join(names, " and ")
+	return names
 }

@@ -28,7 +28,8 @@ func TestAskSaysWhatIsNotSupported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found.Limits) < 2 || found.Limits[0].Engine != target.EnginePostgreSQL || !strings.Contains(found.Limits[0].Service, folder) {
+	if len(found.Limits) < 2 || found.Limits[0].Engine != target.EnginePostgreSQL || !strings.Contains(found.Limits[0].Service, folder) ||
+		!strings.Contains(found.Limits[0].Text(), "was seen; for its slowest statements type: iikanji slow --dsn postgres:///DATABASE?host="+folder+" ") {
 		t.Errorf("the limits are %+v", found.Limits)
 	}
 	if last := found.Limits[len(found.Limits)-1]; last.Engine != "python" {
@@ -64,7 +65,7 @@ func TestAskOtherWebServer(t *testing.T) {
 	if s := found.File.Services; len(s) != 1 || s[0].Role != iikanji.RoleWeb || s[0].Engine != "lighttpd" || s[0].Listen != address {
 		t.Errorf("the services are %+v", s)
 	}
-	if l := found.Limits; len(l) != 1 || l[0].Engine != "lighttpd" || !strings.Contains(l[0].Says, "not supported as a web server") {
+	if l := found.Limits; len(l) != 1 || l[0].Engine != "lighttpd" || !strings.Contains(l[0].Text(), "lighttpd at "+address+" was seen; no access log of it is known: have it write one with times, ") {
 		t.Errorf("the limits are %+v", l)
 	}
 	if all := strings.Join(found.Todo, "\n"); !strings.Contains(all, "no app behind it was found") {

@@ -31,6 +31,9 @@ func (s *search) otherWeb(p *process.Process, address string) *service {
 	svc := s.add(p, iikanji.RoleWeb, engine, string(engine))
 	s.listens(svc, address)
 	s.note(svc, string(engine)+" at "+address, Sure, "process %d, %s, listens there", p.PID, p.Program)
+	if svc.Logs.Access = s.ownLog(p.PID, isAccessLog); svc.Logs.Access != "" {
+		s.note(svc, "access log "+svc.Logs.Access, Likely, "it has this file open for writing")
+	}
 	for _, to := range s.connected(p.PID) {
 		s.needed(svc, to, "an open connection")
 	}

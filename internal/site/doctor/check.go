@@ -269,7 +269,11 @@ func (d *round) knownName(ctx context.Context) error {
 // a site without causes.
 func (d *round) limits() {
 	for _, l := range d.File.Limits() {
-		d.bad(Warning, l.Service, "not supported", l.Instead, "%s", l.Says)
+		says := l.Says
+		if l.Seen != "" {
+			says = l.Seen + " was seen: " + says
+		}
+		d.bad(Warning, l.Service, "not supported", l.Instead, "%s", says)
 	}
 	d.withoutDatabase()
 }
@@ -288,8 +292,8 @@ func (d *round) withoutDatabase() {
 		says := fmt.Sprintf("no service is a database, and %s runs at %s: if the site uses it, what the site waits for there is not seen", s.Engine, s.At)
 		remedy := "send the site a request and run iikanji init --force, or add a [[service]] with role = \"database\""
 		if s.Engine == target.EnginePostgreSQL {
-			says += ". " + target.PostgreSQL("").Says
-			remedy = target.PostgreSQL("").Instead
+			limit := target.PostgreSQL("", s.First, "", "")
+			says, remedy = says+"; "+limit.Says, limit.Instead
 		}
 		d.bad(Warning, "", "database", remedy, "%s", says)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // TestWithoutDatabase: of a site without a database, the first check names the database
-// servers of the machine, and that PostgreSQL is not supported.
+// servers of the machine, and what to type for the statements of PostgreSQL.
 func TestWithoutDatabase(t *testing.T) {
 	server := &process.Process{Args: []string{"postgres"}}
 	server.PID, server.Name = 77, "postgres"
@@ -26,7 +26,7 @@ func TestWithoutDatabase(t *testing.T) {
 		return d.out
 	}
 	out := checks(app)
-	if len(out) != 2 || out[0].State != Warning || !strings.Contains(out[0].Says, "PostgreSQL is not supported yet") || !strings.Contains(out[0].Says, "127.0.0.1:5432") ||
+	if len(out) != 2 || out[0].State != Warning || !strings.Contains(out[0].Says, "neither diagnosed nor changed yet") || !strings.Contains(out[0].Says, "127.0.0.1:5432") || !strings.Contains(out[0].Remedy, "iikanji slow --dsn postgres://USER@127.0.0.1:5432/DATABASE") ||
 		!strings.Contains(out[1].Says, "mariadb runs at /run/mysqld/mysqld.sock") {
 		t.Errorf("%+v", out)
 	}

@@ -255,6 +255,11 @@ func (d *round) logs(ctx context.Context) {
 		if s.Role != iikanji.RoleWeb {
 			continue
 		}
+		ours := s.Engine == iikanji.EngineNginx // of others iikanji does not edit the configuration
+		if s.Logs.Access == "" && !ours {
+			d.bad(Warning, s.Name, name, "have it write one with times, "+target.TimedLog(s.Engine)+", and fill in logs.access", "there is none: no request is seen")
+			continue
+		}
 		if s.Logs.Access == "" {
 			d.bad(Warning, s.Name, name, "", "there is none; iikanji turns one on while it observes")
 			continue
@@ -267,6 +272,8 @@ func (d *round) logs(ctx context.Context) {
 			d.bad(Failed, s.Name, name, "correct logs.access, or use a known format (docs/access.md)", "%s: %v", s.Logs.Access, err)
 		case entries == 0:
 			d.ok(s.Name, name, "%s is empty", s.Logs.Access)
+		case !timed && !ours:
+			d.bad(Warning, s.Name, name, "write "+target.TimedLog(s.Engine), "%s, %s: it has no times of requests, so that slow ones are not found", s.Logs.Access, format)
 		case !timed:
 			d.bad(Warning, s.Name, name, "", "%s, %s: it has no times of requests; iikanji turns on a timed log beside it while it observes", s.Logs.Access, format)
 		default:

@@ -168,7 +168,9 @@ func (f *File) LogFoldersOn(name string) []string {
 			continue
 		}
 		add(s.Logs.Access)
-		add(s.Logs.Slow)
+		if s.Engine != EnginePostgreSQL { // its log is for a person to read
+			add(s.Logs.Slow)
+		}
 		if s.Role == iikanji.RoleWeb {
 			add(s.Logs.Error)
 		}

@@ -23,6 +23,18 @@ func TestLimits(t *testing.T) {
 		Service{Name: "worker", Role: iikanji.RoleApp}, Service{Name: "pg", Role: iikanji.RoleDatabase, Engine: EnginePostgreSQL},
 		Service{Name: "mongo", Role: iikanji.RoleDatabase, Engine: "mongodb"}, Service{Name: "old", Role: iikanji.RoleWeb, Engine: "apache"},
 		Service{Name: "proxy", Role: iikanji.RoleWeb, Engine: "envoy"})
+	f.Services[len(f.Services)-2].Listen, f.Services[len(f.Services)-2].Logs.Access = "0.0.0.0:80", "/var/log/apache2/access.log"
+	f.Services[len(f.Services)-4].Listen, f.Services[len(f.Services)-4].Database.Schema = "0.0.0.0:5432", "shop"
+	for i, want := range map[int]string{
+		0: "service pg: PostgreSQL at 0.0.0.0:5432 was seen; for its slowest statements type: iikanji slow --dsn postgres://USER@127.0.0.1:5432/shop (pg_stat_statements), or, with log_min_duration_statement = 0: iikanji slow LOG. Its statements, ",
+		1: "service mongo: mongodb was seen; look for its slow queries with its own tools. Its statements are ",
+		2: "service old: Apache at 0.0.0.0:80, which writes /var/log/apache2/access.log, was seen; its requests are read there: if iikanji doctor says that they have no times, write LogFormat ",
+		3: "service blog: the code of an app in php is neither diagnosed nor changed: ",
+	} {
+		if got := f.Limits()[i].Text(); !strings.HasPrefix(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 	var names []string
 	for _, l := range f.Limits() {
 		names = append(names, l.Service)
