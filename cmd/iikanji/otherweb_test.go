@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -163,4 +164,18 @@ func newcomer(t *testing.T, s otherServer, log bool) {
 	out, said := shell(t, exitDone, "diagnose", dir, "--load", "3s", "--dir", t.TempDir(), "--no-restart")
 	starts("diagnose", out)
 	t.Logf("%s\n%s", out, said)
+	if !log {
+		return
+	}
+	out, _ = shell(t, exitDone, "access", dir+"/access.log", "--format", "tsv", "--columns", "p50,route", "--where", "route~^/slow/")
+	row := strings.Fields(strings.Split(out, "\n")[min(1, strings.Count(out, "\n"))])
+	if len(row) != 3 || row[2] != "/slow/:id" || !atLeast(row[0], 0.045) {
+		t.Errorf("access:\n%s", out)
+	}
+}
+
+// atLeast reports whether a word is a number of seconds of at least so many.
+func atLeast(word string, seconds float64) bool {
+	v, err := strconv.ParseFloat(word, 64)
+	return err == nil && v >= seconds
 }

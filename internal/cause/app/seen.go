@@ -28,6 +28,13 @@ func unshown(v *cause.View, s cause.Site) func(cause.Digest) bool {
 	for _, st := range v.Sends() {
 		shown[st.Digest] = true
 	}
+	for _, site := range v.Sites {
+		for _, p := range site.Places {
+			for _, d := range p.Digests {
+				shown[d] = true
+			}
+		}
+	}
 	return func(d cause.Digest) bool {
 		return d.Query != nil && !shown[d.Query.Digest] && selects(d.Query.Fingerprint)
 	}

@@ -88,9 +88,26 @@ func (c *candidates) forRef(r int, m map[string]Limits) {
 		c.add(r, join(eqs, ins, []keyPart{g}))
 		c.add(r, join(eqs, []keyPart{g}, ins, ranges)) // the other columns only filter
 	}
+	for _, l := range c.texts(r, m) {
+		c.add(r, join(eqs, []keyPart{l}))
+		c.add(r, []keyPart{l})
+	}
 	if len(eqs)+len(ins)+len(ranges) == 0 && len(orders) == 0 {
 		c.addCovering(r, nil)
 	}
+}
+
+// texts are the restricted columns of long text, of which an index can have the beginning as
+// its last part.
+func (c *candidates) texts(r int, m map[string]Limits) []keyPart {
+	var out []keyPart
+	for _, col := range c.blk.Refs[r].Table.Columns {
+		name := strings.ToLower(col.Name)
+		if l, ok := m[name]; ok && col.Long() && (l.Eq || l.n > 0) {
+			out = append(out, keyPart{col: name})
+		}
+	}
+	return out
 }
 
 // byKind sorts the restricted columns by selectivity, and equal ones in the
