@@ -65,14 +65,20 @@ func (c *portalBackupCmd) Run(ctx context.Context, e *env) (err error) {
 		sums, err = s.Dump(ctx, w, h)
 		return err
 	}
-	if c.To == "-" {
-		return write(e.Stdout)
+	pipe := c.To == "-"
+	if pipe {
+		err = write(e.Stdout)
+	} else {
+		err = wholeFile(c.To, write)
 	}
-	if err := wholeFile(c.To, write); err != nil {
+	if err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(c.Dir, lastBackup), []byte(h.At.Format(time.RFC3339)+"\n"), 0o600); err != nil {
 		return fmt.Errorf("noting the backup: %w", err)
+	}
+	if pipe {
+		return nil
 	}
 	if c.JSON {
 		return writeJSON(e.Stdout, map[string]any{"file": c.To, "tables": sums})
