@@ -217,7 +217,7 @@ func (k *knobs) constant(e ast.Expr) (constant.Value, bool) {
 func (k *knobs) call(c *ast.CallExpr) {
 	fn := k.x.callee(c)
 	if id, ok := ast.Unparen(c.Fun).(*ast.Ident); ok && len(c.Args) == 2 && k.x.pass.TypesInfo.Uses[id] == types.Universe.Lookup("make") {
-		if v, ok := k.constant(c.Args[1]); ok && isChan(k.x.typeOf(c.Args[0])) && constant.Compare(v, token.GEQ, constant.MakeInt64(2)) {
+		if v, ok := k.constant(c.Args[1]); ok && isChan(k.x.typeOf(c.Args[0])) && !isSignals(k.x.typeOf(c.Args[0])) && constant.Compare(v, token.GEQ, constant.MakeInt64(2)) {
 			k.add(c.Args[1], size, "a channel has a fixed capacity", "try another capacity")
 		}
 		return
@@ -274,6 +274,12 @@ func isChan(t types.Type) bool {
 	}
 	_, ok := t.Underlying().(*types.Chan)
 	return ok
+}
+
+// isSignals reports a channel of the program's signals, whose capacity throttles nothing.
+func isSignals(t types.Type) bool {
+	c, ok := t.Underlying().(*types.Chan)
+	return ok && isNamed(c.Elem(), "os", "Signal")
 }
 
 func isInteger(t types.Type) bool {

@@ -32,7 +32,7 @@ func Routes(all []*packages.Package, of map[string]bool) (out []Route, others []
 			pkgs = append(pkgs, p)
 		}
 	}
-	g := &graph{calls: map[string]map[string]bool{}, prefixes: map[types.Object]string{}}
+	g := &graph{calls: map[string]map[string]bool{}, prefixes: map[types.Object][]string{}}
 	for _, p := range pkgs {
 		g.add(p)
 	}
@@ -62,7 +62,7 @@ func Routes(all []*packages.Package, of map[string]bool) (out []Route, others []
 type graph struct {
 	calls    map[string]map[string]bool
 	methods  map[string][]string        // concrete methods by name
-	prefixes map[types.Object]string    // paths of groups, by the variable
+	prefixes map[types.Object][]string  // paths of groups, by the variable; a parameter has one of each call
 	outer    map[ast.Expr]*ast.CallExpr // the method call on the result of a call: r.HandleFunc(…).Methods("GET")
 }
 
@@ -236,10 +236,21 @@ func (g *graph) route(p *packages.Package, in *ast.FuncDecl, call *ast.CallExpr)
 	if method != "" {
 		methods = []string{method}
 	}
-	for _, m := range methods {
-		out = append(out, Route{m + " " + PathOf(g.prefix(p, router)+first), name, g.reaches(from)})
+	reaches := g.reaches(from)
+	for _, prefix := range orNone(g.prefix(p, router)) {
+		for _, m := range methods {
+			out = append(out, Route{m + " " + PathOf(prefix+first), name, reaches})
+		}
 	}
 	return out
+}
+
+// orNone is the empty prefix where there is none.
+func orNone(prefixes []string) []string {
+	if len(prefixes) == 0 {
+		return []string{""}
+	}
+	return prefixes
 }
 
 // pathBelow is the call of gorilla's method Path or PathPrefix in a chain that ends with
@@ -294,22 +305,57 @@ func (g *graph) limits(p *packages.Package, call *ast.CallExpr) (methods []strin
 	return methods
 }
 
-// handler finds the function among the arguments: the first that is one of the
-// module's functions, also inside of a call that wraps it. A function literal is
-// named after the function that it is in.
+// handler finds the function among the arguments: the first that has one of the module's
+// functions. A call that wraps a handler, as in All(list) or h.Web(list, readers), is named after
+// the first function that it is given, and reaches the wrapper, too. A function literal is named
+// after the function that it is in.
 func (g *graph) handler(p *packages.Package, in *ast.FuncDecl, args []ast.Expr) (from map[string]bool, name string) {
 	for _, a := range args {
-		if lit, ok := a.(*ast.FuncLit); ok {
-			return refers(p, lit), FuncName(in)
+		given, called, literal := namedIn(p, a)
+		own := func(name string) bool { return g.calls[name] != nil }
+		switch i := slices.IndexFunc(given, own); {
+		case literal:
+			return refers(p, a), FuncName(in)
+		case i >= 0:
+			return refers(p, a), given[i]
 		}
-		named := refers(p, a)
-		for _, n := range slices.Sorted(maps.Keys(named)) {
-			if g.calls[n] != nil {
-				return map[string]bool{n: true}, n
-			}
+		if i := slices.IndexFunc(called, own); i >= 0 {
+			return refers(p, a), called[i]
 		}
 	}
 	return nil, ""
+}
+
+// namedIn lists the functions that an expression names, in the order of the source: those that are
+// values in it, and those that it calls. literal reports a function literal in it.
+func namedIn(p *packages.Package, e ast.Expr) (given, called []string, literal bool) {
+	callee := map[*ast.Ident]bool{}
+	ast.Inspect(e, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			literal = true
+			return false
+		case *ast.CallExpr:
+			switch fun := ast.Unparen(n.Fun).(type) {
+			case *ast.Ident:
+				callee[fun] = true
+			case *ast.SelectorExpr:
+				callee[fun.Sel] = true
+			}
+		case *ast.Ident:
+			f, ok := p.TypesInfo.Uses[n].(*types.Func)
+			if !ok {
+				break
+			}
+			if callee[n] {
+				called = append(called, nameOf(f))
+			} else {
+				given = append(given, nameOf(f))
+			}
+		}
+		return true
+	})
+	return given, called, literal
 }
 
 // text is the value of a constant text.
@@ -329,7 +375,10 @@ func isMethod(s string) bool {
 // colon, or with an asterisk where they take all further segments. A segment may have
 // several: "/image/{id}.{ext}" is "/image/:id.:ext", "/@{name:[a-z]+}" is "/@:name".
 func PathOf(path string) string {
-	path = strings.TrimSuffix(strings.ReplaceAll(path, "//", "/"), "{$}") // net/http: this path and none below it
+	for strings.Contains(path, "//") { // a group at "/" in another one
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	path = strings.TrimSuffix(path, "{$}") // net/http: this path and none below it
 	var b strings.Builder
 	for path != "" {
 		open := strings.IndexByte(path, '{')
@@ -396,7 +445,7 @@ func (g *graph) grouped(p *packages.Package, call *ast.CallExpr) {
 	if isSel && sel.Sel.Name == "Mount" && len(call.Args) == 2 {
 		if id, ok := call.Args[1].(*ast.Ident); ok {
 			if path, ok := text(p, call.Args[0]); ok {
-				g.group(objectOf(p, id), g.prefix(p, sel.X)+path)
+				g.group(objectOf(p, id), below(g.prefix(p, sel.X), path))
 			}
 		}
 		return
@@ -417,44 +466,66 @@ func (g *graph) grouped(p *packages.Package, call *ast.CallExpr) {
 	if fn, ok := p.TypesInfo.Uses[id].(*types.Func); ok && fn.Pkg() == p.Types && !fn.Signature().Variadic() {
 		params := fn.Signature().Params()
 		for i, a := range call.Args[:min(len(call.Args), params.Len())] { // source with errors may have more
-			if param := params.At(i); g.prefixes[param] == "" {
-				g.group(param, g.prefix(p, a))
-			}
+			g.addGroups(params.At(i), g.prefix(p, a))
 		}
 	}
 }
 
-func (g *graph) group(of types.Object, prefix string) {
-	if of != nil && prefix != "" {
-		g.prefixes[of] = prefix
+func (g *graph) group(of types.Object, prefixes []string) {
+	if of != nil && len(prefixes) > 0 {
+		g.prefixes[of] = prefixes
 	}
 }
 
-// prefix is the path of the group that an expression stands for; "" for another one.
-func (g *graph) prefix(p *packages.Package, e ast.Expr) string {
+// mostGroups bounds the paths at which one function registers its routes.
+const mostGroups = 16
+
+// addGroups adds the paths of a parameter by one call of its function.
+func (g *graph) addGroups(param types.Object, prefixes []string) {
+	for _, prefix := range prefixes {
+		if known := g.prefixes[param]; len(known) < mostGroups && !slices.Contains(known, prefix) {
+			g.prefixes[param] = append(known, prefix)
+		}
+	}
+}
+
+// below are the paths of a group below others; nil where there is no path at all.
+func below(prefixes []string, path string) []string {
+	var out []string
+	for _, prefix := range orNone(prefixes) {
+		if prefix+path != "" {
+			out = append(out, prefix+path)
+		}
+	}
+	return out
+}
+
+// prefix are the paths of the group that an expression stands for; nil for another one. It has
+// several where a function registers its routes in several groups.
+func (g *graph) prefix(p *packages.Package, e ast.Expr) []string {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		return g.prefixes[objectOf(p, e)]
 	case *ast.CallExpr:
 		sel, ok := e.Fun.(*ast.SelectorExpr)
 		if !ok {
-			return ""
+			return nil
 		}
 		switch sel.Sel.Name {
 		case "Group", "Route", "PathPrefix":
 			if len(e.Args) == 0 {
-				return ""
+				return nil
 			}
 			path, ok := text(p, e.Args[0])
 			if _, inline := e.Args[0].(*ast.FuncLit); !ok && !inline {
-				return ""
+				return nil
 			}
-			return g.prefix(p, sel.X) + path
+			return below(g.prefix(p, sel.X), path)
 		case "With", "Subrouter", "Host", "Schemes", "Methods": // the same group with a limit
 			return g.prefix(p, sel.X)
 		}
 	}
-	return ""
+	return nil
 }
 
 func objectOf(p *packages.Package, id *ast.Ident) types.Object {

@@ -127,6 +127,51 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
+// TestWrappedHandlers: a handler that is given to a function or a method is the route's, whatever
+// else that is given, and the wrapper is reached, too.
+func TestWrappedHandlers(t *testing.T) {
+	const wrapped = `package main
+
+import "net/http"
+
+type wraps struct{}
+
+func (w *wraps) All(h func(w http.ResponseWriter) error, who func() bool) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) { w.log(); h(rw) }
+}
+func (w *wraps) log()                            {}
+func anybody() bool                              { return true }
+func view(w http.ResponseWriter) error           { return find() }
+func find() error                                { return nil }
+func made(text string) http.HandlerFunc          { return func(http.ResponseWriter, *http.Request) { find() } }
+func logged(h http.HandlerFunc) http.HandlerFunc { return h }
+
+func main() {
+	w := &wraps{}
+	http.HandleFunc("/view", w.All(view, anybody))
+	http.HandleFunc("/made", made("x"))
+	http.HandleFunc("/literal", logged(func(http.ResponseWriter, *http.Request) { find() }))
+}
+`
+	got, err := routesIn(t, wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string][]string{
+		"ANY /view view":    {"(*wraps).All", "(*wraps).log", "anybody", "find", "view"},
+		"ANY /made made":    {"find", "made"},
+		"ANY /literal main": {"find", "logged"},
+	}
+	for _, r := range got {
+		if w := want[r.Route+" "+r.Func]; !slices.Equal(w, r.Reaches) {
+			t.Errorf("%s %s reaches %q, want %q", r.Route, r.Func, r.Reaches, w)
+		}
+	}
+	if len(got) != len(want) {
+		t.Errorf("%d routes, want %d", len(got), len(want))
+	}
+}
+
 // TestRouters: the forms of chi, gin, echo and gorilla's mux. The routers are the app's
 // own, with the methods of those.
 func TestRouters(t *testing.T) {
@@ -169,6 +214,8 @@ func main() {
 		"mux: a method":                  {`r.HandleFunc("/a", show).Methods("POST")`, "POST /a"},
 		"mux: methods behind others":     {`r.HandleFunc("/a", show).Queries("b", "c").Methods(http.MethodPut, "GET")`, "GET /a, PUT /a"},
 		"mux: a subrouter":               {`s := r.PathPrefix("/s").Subrouter(); s.HandleFunc("/{id:[0-9]+}", show)`, "ANY /s/:id"},
+		"mux: groups at /":               {`r.PathPrefix("/").Subrouter().PathPrefix("/").Subrouter().HandleFunc("/{id}", show)`, "ANY /:id"},
+		"mux: one function, two groups":  {`shops(r.PathPrefix("/a").Subrouter()); shops(r.PathPrefix("/b").Subrouter())`, "GET /a/shop, GET /b/shop"},
 		"mux: a path and its handler":    {`r.Path("/p").Methods("GET").HandlerFunc(show)`, "GET /p"},
 		"net/http: this path alone":      {`http.HandleFunc("GET /{$}", show)`, "GET /"},
 		"net/http: everything below":     {`http.HandleFunc("/f/{rest...}", show)`, "ANY /f/*rest"},
@@ -180,7 +227,7 @@ func main() {
 		}
 		var routes []string
 		for _, r := range got {
-			if r.Route != "GET /shop" { // of shops itself
+			if r.Route != "GET /shop" { // of shops itself, which nothing calls
 				routes = append(routes, r.Route)
 			}
 		}
