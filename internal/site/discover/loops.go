@@ -1,6 +1,8 @@
 package discover
 
 import (
+	"cmp"
+	"fmt"
 	"net"
 	"net/url"
 	"path/filepath"
@@ -32,24 +34,25 @@ func (s *search) loops() {
 		if !slices.Contains(shells, filepath.Base(p.Program)) && !slices.Contains(shells, p.Name) || s.within(pid, s.Self) {
 			continue
 		}
-		for _, called := range calledByLoop(s.script(p)) {
+		text, file := s.script(p)
+		for _, called := range calledByLoop(text) {
 			svc := s.serviceOfURL(called)
 			if svc == nil {
 				continue
 			}
-			from := "process " + p.Command()
+			from := fmt.Sprintf("process %d, %s", pid, cmp.Or(file, p.Name)) // its arguments may have a secret
 			if p.Unit != "" {
 				from = "unit " + p.Unit
 			}
-			s.note(svc, "a shell loop calls "+called, Sure, "%.120s: what one call does is all that happens in a round, however many wait for it", from)
+			s.note(svc, "a shell loop calls "+toldURL(called), Sure, "%.120s: what one call does is all that happens in a round, however many wait for it", from)
 			break
 		}
 	}
 }
 
-// script is what a shell runs: its arguments and the file that they name.
-func (s *search) script(p *process.Process) string {
-	text := strings.Join(p.Args, "\n")
+// script is what a shell runs: its arguments and the file that they name, "" for none.
+func (s *search) script(p *process.Process) (text, file string) {
+	text = strings.Join(p.Args, "\n")
 	for _, arg := range p.Args[min(1, len(p.Args)):] {
 		path := arg
 		if !filepath.IsAbs(path) {
@@ -59,11 +62,20 @@ func (s *search) script(p *process.Process) string {
 			continue
 		}
 		if b, err := s.host.Read(path); err == nil {
-			text += "\n" + string(b)
+			text, file = text+"\n"+string(b), path
 		}
 		break
 	}
-	return text
+	return text, file
+}
+
+// toldURL is a URL as people are told it: without its login and its query, which may be secrets.
+func toldURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "the site"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
 // calledByLoop are the URLs that a script with a loop calls by curl or wget.

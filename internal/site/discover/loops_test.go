@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,6 +32,19 @@ func TestCalledByLoop(t *testing.T) {
 	}
 }
 
+// TestToldURL: what init tells of a loop has no login and no token.
+func TestToldURL(t *testing.T) {
+	for called, want := range map[string]string{
+		"http://localhost:8080/api/match":                   "http://localhost:8080/api/match",
+		"http://ops:canary-5@127.0.0.1/tick?token=canary-6": "http://127.0.0.1/tick",
+		"http://[::1/": "the site",
+	} {
+		if got := toldURL(called); got != want {
+			t.Errorf("%s: %s", called, got)
+		}
+	}
+}
+
 // TestAskLoop: a shell loop that calls an app is named, with the script that it runs.
 func TestAskLoop(t *testing.T) {
 	tier.Slow(t)
@@ -44,10 +58,10 @@ func TestAskLoop(t *testing.T) {
 	app.Dir = dir
 	servertest.Start(t, app, address)
 	script := filepath.Join(dir, "matcher.sh")
-	if err := os.WriteFile(script, []byte("while true; do\n  curl -s http://"+address+"/match >/dev/null\n  sleep 0.5\ndone\n"), 0o755); err != nil {
+	if err := os.WriteFile(script, []byte("while true; do\n  curl -s 'http://"+address+"/match?token=canary-6' >/dev/null\n  sleep 0.5\ndone\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	loop := exec.Command("sh", "matcher.sh")
+	loop := exec.Command("sh", "matcher.sh", "canary-7")
 	loop.Dir = dir
 	if err := loop.Start(); err != nil {
 		t.Fatal(err)
@@ -64,5 +78,8 @@ func TestAskLoop(t *testing.T) {
 		return f.What == "a shell loop calls http://"+address+"/match" && strings.Contains(f.How, "matcher.sh")
 	}) {
 		t.Errorf("%+v", found.Findings)
+	}
+	if text := fmt.Sprintf("%+v", found.Findings); strings.Contains(text, "canary") {
+		t.Errorf("a secret is told: %s", text)
 	}
 }
