@@ -106,21 +106,17 @@ func TestLevers(t *testing.T) {
 // TestReadAhead: a loop without a fix has the query cache as its first remedy, where the app
 // can have one.
 func TestReadAhead(t *testing.T) {
-	// The statements that no source shows make the cache a finding of its own, too.
-	loops := func(in cause.Input) []iikanji.Finding {
-		return slices.DeleteFunc(levers(t, in), func(f iikanji.Finding) bool { return f.Code != "APP205" })
-	}
 	loop := codePlace("APP205", "list", fact.CodePlace{Digests: []string{"hot1"}, What: "one query is sent per element of the loop"})
 	pool := codePlace("APP207", "main", fact.CodePlace{Digests: []string{"other"}, How: "keep answers in a query cache"})
-	got := loops(leverInput(loop, pool))
+	got := levers(t, leverInput(loop, pool))
 	if len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP207" || got[0].Remedies[0].Args["func"] != "main" || got[0].Remedies[1].Kind != "patch" {
 		t.Errorf("%+v", got)
 	}
-	if got := loops(leverInput(loop)); len(got) != 1 || len(got[0].Remedies) != 1 || got[0].Remedies[0].Kind != "patch" {
+	if got := levers(t, leverInput(loop)); len(got) != 1 || len(got[0].Remedies) != 1 || got[0].Remedies[0].Kind != "patch" {
 		t.Errorf("without a pool: %+v", got)
 	}
 	loop = codePlace("APP205", "list", fact.CodePlace{Digests: []string{"hot1"}, Variants: []string{"rewrite"}})
-	if got := loops(leverInput(loop, pool)); len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP205" || got[0].Remedies[1].Args["levers"] != "APP207" {
+	if got := levers(t, leverInput(loop, pool)); len(got) != 1 || len(got[0].Remedies) != 2 || got[0].Remedies[0].Args["levers"] != "APP205" || got[0].Remedies[1].Args["levers"] != "APP207" {
 		t.Errorf("with a fix: %+v", got)
 	}
 }

@@ -21,6 +21,7 @@ var longer = []string{
 	"2f5e81252fd724f61680a724243c2ee111ba68f4",
 	"576f13760fce6e31a2921d20b30c1b995a7e830d",
 	"16387d74c8c79e061c481c04b3150b410db2b8a4",
+	"7eac2e6e7df9f3f3f66549b313d1e65090f0f40b",
 }
 
 // TestCommitSubjects: a subject has at most 72 characters, so that it fits the lists of all
