@@ -223,6 +223,14 @@ func TestUnreached(t *testing.T) {
 	both := shopScene().with("app", string(fact.TopicHandler), "GET /me", fact.Handler{Func: "mine", Reaches: []string{"mine"}}).
 		with("app", string(fact.TopicHandler), "GET /them", fact.Handler{Func: "theirs", Reaches: []string{"mine", "theirs"}}).with("app", string(fact.TopicCode), "APP206 main.go:7 mine", place)
 	one(t, reset(both), "APP206", "main.go:7")
+
+	// Its statement took time: it is one finding, with a gain, and no second one without.
+	sold := sentRow{"s1", "SELECT id FROM sale WHERE buyer = 7", 200, 90_000, 2, 4 * time.Second}
+	place.Code, place.Digests = "APP205", []string{"s1"}
+	taken := shopScene(sold).with("app", string(fact.TopicHandler), "GET /me", fact.Handler{Func: "mine", Reaches: []string{"mine"}}).with("app", string(fact.TopicCode), "APP205 main.go:7 mine", place)
+	if f := one(t, taken, "APP205", "main.go:7"); f.Gain.Hi == 0 {
+		t.Errorf("%+v", f)
+	}
 }
 
 // TestWaitingInside: time of requests that neither statements nor CPU explain is a

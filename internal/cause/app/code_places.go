@@ -50,7 +50,7 @@ func findCodePlaces(v *cause.View) []iikanji.Finding {
 	for _, s := range hot {
 		out = append(out, leverFinding(v, s, hot))
 	}
-	return slices.Concat(out, unreached(v), capacities(v), transactionWaits(v), keptAnswers(v))
+	return slices.Concat(out, unreached(v, hot), capacities(v), transactionWaits(v), keptAnswers(v))
 }
 
 // oncePerSource joins the sites of services that are built from one source folder: a change of
@@ -86,12 +86,21 @@ func oncePerSource(hot []hotSite) []hotSite {
 //
 // Neither have places that the run did not get to, see notYet. What only initialize does is no
 // finding: the load waits for none of it.
-func unreached(v *cause.View) []iikanji.Finding {
+//
+// A place whose statements took time is none of these: another way may lead to it.
+func unreached(v *cause.View, hot []hotSite) []iikanji.Finding {
 	var all []hotSite
+	took := map[string]bool{}
+	for _, s := range hot {
+		took[s.Service+string(s.Lever.Code)+where(s.Site)] = true
+	}
 	rows, claims := v.Access(), map[string]string{}
 	for _, s := range v.Sites {
 		p := s.At()
 		if len(rows) == 0 || p.Knob() || p.Func == "" || s.Lever.Whole || !v.Routed(s.Service, p.Func) || v.OnlyResets(s.Service, p.Func) {
+			continue
+		}
+		if took[s.Service+string(s.Lever.Code)+where(s)] {
 			continue
 		}
 		why := "no request of the run reached it"
