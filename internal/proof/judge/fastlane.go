@@ -71,6 +71,10 @@ func (j Judge) predictive(y []float64) float64 {
 	return stats.Mean(y) + stats.StudentQuantile(fastLevel, df)*s*math.Sqrt(1+1/m)
 }
 
+// Bound is the value on ln(score) that one more run of a state exceeds by chance in 1 of 200 cases,
+// by the values of its runs; +Inf if the spread is unknown.
+func (j Judge) Bound(y []float64) float64 { return j.predictive(y) }
+
 // Holds reports whether a provisional incumbent is still above its bound, by its
 // runs since.
 func (p Provisional) Holds(since []*iikanji.Run) bool {
@@ -98,8 +102,12 @@ func (j Judge) Confirm(c iikanji.ChangeID, worth float64, p Provisional, before,
 		v.Tried = append(v.Tried, r.ID)
 	}
 	a, b := LogScores(before), LogScores(since)
-	if !p.Holds(since) || len(a) < 2 || len(b) < 2 {
+	switch {
+	case !p.Holds(since):
 		v.Why = "the gain of the first run did not last: the runs since are within the noise of the runs before"
+		return v
+	case len(a) < 2 || len(b) < 2:
+		v.Why = fmt.Sprintf("%d runs before it and %d since are too few to confirm the gain of the first run", len(a), len(b))
 		return v
 	}
 	// A run has half the variance of a difference of two.

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -61,6 +62,38 @@ func WorkMoved(work, usual map[string]float64) map[string]float64 {
 	return moved
 }
 
+// CPUSaved is by how much the CPU time of a request is below a usual one, on its logarithm: of each
+// service that has a considerable share, and of all together where there are several.
+func CPUSaved(work, usual map[string]float64) map[string]float64 {
+	saved := map[string]float64{}
+	all, now := cpuOf(usual), cpuOf(work)
+	if all <= 0 || now <= 0 {
+		return saved
+	}
+	for name, u := range usual {
+		if w := work[name]; strings.HasSuffix(name, ofService) && w > 0 && u >= leastOfCPU*all {
+			saved[name] = math.Log(u / w)
+		}
+	}
+	if len(saved) > 1 {
+		saved[AllCPU] = math.Log(all / now)
+	}
+	return saved
+}
+
+// leastOfCPU is the least share of the CPU time of all services that a considerable one has.
+const leastOfCPU = 0.05
+
+// OfShare is the noise of the logarithm of the CPU time of a service, of whose share of all CPU
+// time the noise is known.
+func (n WorkNoise) OfShare(name string, usual map[string]float64) stats.Prior {
+	p, all := n.Of(name), cpuOf(usual)
+	if u := usual[name]; name != AllCPU && u > 0 {
+		p.Var *= all / u * (all / u)
+	}
+	return p
+}
+
 // MeanWork is the mean work of runs, of the kinds that all of them have.
 func MeanWork(works []map[string]float64) map[string]float64 {
 	mean := map[string]float64{}
@@ -93,16 +126,29 @@ func (n WorkNoise) Of(name string) stats.Prior {
 	return stats.Prior{Var: UsualMoves * UsualMoves, DF: usualMovesDF}
 }
 
+// Counted reports whether the CPU time of a request was counted in runs of one state.
+func (n WorkNoise) Counted() bool {
+	_, ok := n[AllCPU]
+	return ok
+}
+
+// Known reports whether the noise of the CPU time of a request was measured and is so small that one
+// pair of runs shows whether a change alters it.
+func (n WorkNoise) Known() bool {
+	p, ok := n[AllCPU]
+	return ok && p.SD()*stats.StudentQuantile((1+workLevel)/2, p.DF) <= knownWithin
+}
+
 // What is known of the noise of work before it is measured: its standard deviation, and how
 // many degrees of freedom that counts as.
 const (
 	UsualMoves   = 0.01
-	usualMovesDF = 2
+	usualMovesDF = 3
 )
 
-// LearnWork estimates the noise of work from the calibration and from the arms of trials, each
-// around its own mean.
-func LearnWork(aa []*iikanji.Run, trials ...[]Pair) WorkNoise {
+// LearnWork estimates the noise of work from series of runs of one state each, as the calibration,
+// and from the arms of trials, each around its own mean.
+func LearnWork(series [][]*iikanji.Run, trials ...[]Pair) WorkNoise {
 	squares, df := map[string]float64{}, map[string]float64{}
 	add := func(runs []*iikanji.Run) {
 		var works []map[string]float64
@@ -122,7 +168,9 @@ func LearnWork(aa []*iikanji.Run, trials ...[]Pair) WorkNoise {
 			}
 		}
 	}
-	add(aa)
+	for _, runs := range series {
+		add(runs)
+	}
 	for _, pairs := range trials {
 		var a, b []*iikanji.Run
 		for _, p := range sift(Case{Pairs: pairs}).pairs {

@@ -46,7 +46,7 @@ func TestWorkSays(t *testing.T) {
 	for range 8 {
 		aa = append(aa, run(4, 6, 100))
 	}
-	j := Judge{Work: LearnWork(aa)}
+	j := Judge{Work: LearnWork([][]*iikanji.Run{aa})}
 	for _, c := range []struct {
 		name                string
 		app, database, rows float64

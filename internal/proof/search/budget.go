@@ -170,14 +170,14 @@ func (s *State) turnsTime() time.Duration {
 // shows is rare. A search that goes on after its debts were paid leaves the time for these runs.
 // Less is reserved while the search may gain much by going on.
 func (s *State) tailTime() time.Duration {
-	if !s.bounded() || s.Ending || s.Scarce() {
+	if !s.bounded() || s.Ending || s.Scarce() && !s.workDecides() {
 		return 0
 	}
 	debts := s.debtTime()
-	if debts > 0 && s.debtsWait() {
+	if debts > 0 && !s.Scarce() && s.debtsWait() {
 		return time.Duration(s.constant(DebtWaits) * float64(debts))
 	}
-	if s.Resumed == 0 {
+	if s.Resumed == 0 || s.Scarce() {
 		return debts
 	}
 	if long := s.longTime(); long <= s.longLeft()-debts {
@@ -200,9 +200,14 @@ func (s *State) debtsWait() bool {
 	return left >= s.constant(Solid)
 }
 
-// debtTime is the time that is reserved for the debts alone.
+// debtTime is the time that is reserved for the debts alone: in a scarce search for one round, if
+// the work of a request then tells what does nothing.
 func (s *State) debtTime() time.Duration {
-	return min(s.times(DebtShare, s.Options.Time), s.weakTime())
+	need := s.weakTime()
+	if s.Scarce() {
+		need = need / time.Duration(s.count(DebtRounds))
+	}
+	return min(s.times(DebtShare, s.Options.Time), need)
 }
 
 // weakTime is the time to prove alone what is not proven, or weakly.
@@ -214,6 +219,15 @@ func (s *State) leastTrial() float64 {
 		return s.constant(LeastTrialScarce)
 	}
 	return s.constant(LeastTrial)
+}
+
+// toConfirm is how many runs confirm what the next design of a scarce search lets in: none while
+// nothing was kept, since the last comparison does then.
+func (s *State) toConfirm() float64 {
+	if s.Ledger.KeptNothing() {
+		return 0
+	}
+	return s.constant(ConfirmRuns)
 }
 
 // leastObserved is how many runs before the end of the search the site is observed

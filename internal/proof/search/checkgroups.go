@@ -120,7 +120,7 @@ func (c *Checks) had(group []Keep) bool {
 }
 
 // firstGroups are the groups in which the checks begin, where the time does not hold two rounds of
-// all single changes. Of n changes there are √n groups, of as many members: one that matters costs
+// all single changes and the work of a request does not tell which of them do nothing. Of n changes there are √n groups, of as many members: one that matters costs
 // as much as the groups did until its members are known.
 func (s *State) firstGroups(arms []*CheckArm) [][]Keep {
 	if !s.bounded() || s.checkCost() <= 0 {
@@ -128,6 +128,9 @@ func (s *State) firstGroups(arms []*CheckArm) [][]Keep {
 	}
 	runs := int(s.TailLeft() / s.checkCost())
 	two := s.count(FewestPairs)
+	if s.workDecides() { // one run without each shows which of them do nothing
+		return nil
+	}
 	n := min(int(math.Ceil(math.Sqrt(float64(len(arms))))), runs/two-1) // each has two pairs
 	if n < two || two*(len(arms)+1) <= runs || len(arms) <= n {
 		return nil

@@ -30,7 +30,8 @@ type CheckArm struct {
 	In      bool            `json:"in,omitempty"`      // a group has the change, and has the runs
 	Weakens int             `json:"weakens,omitempty"` // promises that the change weakens
 	Rounds  int             `json:"rounds,omitempty"`
-	Fresh   int             `json:"fresh,omitempty"`  // pairs that count since the final site last changed
+	Fresh   int             `json:"fresh,omitempty"`  // pairs that count since the final site last changed, where there was time for more
+	Since   int             `json:"since,omitempty"`  // pairs that count since it last changed
 	Verdict iikanji.Verdict `json:"verdict,omitzero"` // after the latest pair that counts
 	Done    bool            `json:"done,omitempty"`   // nothing more is asked of it
 	Proven  bool            `json:"proven,omitempty"` // its own pairs prove its gain
@@ -139,6 +140,10 @@ func (s *State) mustGo(a *CheckArm) bool {
 		return true
 	case a.Done || a.In || a.Fresh < s.count(FewestPairs):
 		return false
+	case !a.isGroup() && a.Since == 0 && s.lastOfBundle(a.Keep): // its pairs are beside others that are gone
+		return false
+	case !Loses(v) && s.bundleSpeaksFor(a):
+		return false
 	case !a.isGroup() && s.Ledger.Attempts[a.Keep.Attempt].Verdict.Reason == iikanji.Cheaper:
 		return Loses(v)
 	case v.Call == iikanji.Revert:
@@ -211,10 +216,15 @@ func (s *State) round() []Keep {
 		}
 		runs := float64(left) / float64(max(s.checkCost(), 1))
 		if !begun {
-			if runs < s.constant(CheckRuns) && !s.Long {
+			switch {
+			case s.Long:
+			case s.workDecides(): // what alters no work goes after one pair
+				if runs < s.constant(FewestPairs) {
+					return nil
+				}
+			case runs < s.constant(CheckRuns):
 				return nil
-			}
-			if !s.Long {
+			default:
 				runs /= s.constant(FewestPairs)
 			}
 		}
@@ -228,7 +238,8 @@ func (s *State) round() []Keep {
 }
 
 // byDoubt sorts arms: groups, those whose checks have begun, those that are not proven alone, the
-// most doubtful first, and of the equally doubtful those that weaken more promises.
+// most doubtful first, and of the equally doubtful those that weaken more promises, then those that
+// promised less.
 func (s *State) byDoubt(arms []*CheckArm) {
 	weak := func(a *CheckArm) int { return bit(!a.isGroup() && s.isWeak(a.Keep)) }
 	chance := func(a *CheckArm) float64 {
@@ -239,9 +250,21 @@ func (s *State) byDoubt(arms []*CheckArm) {
 	}
 	slices.SortStableFunc(arms, func(a, b *CheckArm) int {
 		return cmp.Or(cmp.Compare(bit(b.isGroup()), bit(a.isGroup())), cmp.Compare(bit(b.Rounds > 0), bit(a.Rounds > 0)),
-			cmp.Compare(weak(b), weak(a)), cmp.Compare(chance(a), chance(b)), cmp.Compare(b.Weakens, a.Weakens))
+			cmp.Compare(weak(b), weak(a)), cmp.Compare(chance(a), chance(b)), cmp.Compare(b.Weakens, a.Weakens),
+			cmp.Compare(s.promisedBy(a), s.promisedBy(b)))
 	})
 }
+
+// promisedBy is the gain that was expected of a part; 0 of what is none.
+func (s *State) promisedBy(a *CheckArm) float64 {
+	if p := s.Ledger.Attempts[a.Keep.Attempt].PartOf(a.Keep.Part); a.Keep.Part != 0 && p != nil {
+		return p.Gain
+	}
+	return 0
+}
+
+// workDecides reports whether one pair of runs shows that a change alters no work of a request.
+func (s *State) workDecides() bool { return s.Judge.Work.Known() }
 
 // checkCost is the time of a run of the checks.
 func (s *State) checkCost() time.Duration {
@@ -280,7 +303,11 @@ func (s *State) chanceOf(a *CheckArm) float64 {
 	}
 	usual, margin := s.constant(UsualEffect), s.constant(PriorMargin)
 	share := judge.WithOdds(min(1-margin, max(margin, before)), a.Work.Odds())
-	return judge.Effects{Share: share, Tau: usual}.Gain(v.Effect.Mid, v.SE)
+	e, ok := s.withBundle(a)
+	if !ok {
+		e = estimate{v.Effect.Mid, v.SE}
+	}
+	return judge.Effects{Share: share, Tau: usual}.Gain(e.mid, e.se)
 }
 
 // Dropped notes that the check of an arm ended with its change undone: the final site is
@@ -301,6 +328,9 @@ func (s *State) CheckDropped(arm int) (restart []int) {
 	for i := range c.Arms {
 		a := &c.Arms[i]
 		harmful := Loses(v)
+		if !c.Arms[arm].Work.Idle {
+			a.Since = 0
+		}
 		if i == arm || a.Done && !(harmful && a.Proven) || !more && !harmful || c.Arms[arm].Work.Idle && !harmful {
 			continue
 		}

@@ -37,8 +37,9 @@ func (s *State) next(blind bool) (Candidate, bool) {
 // of its sort. A solid expected gain of another candidate comes first: it moves the limit
 // and makes the runs that judge the rewrites comparable with those after it. A knob with a
 // large one is next: a screening of small gains takes several times as long, and the time
-// may then be up. After a bundle of others without a gain, rewrites are next. Otherwise the
-// rate of their tasks decides, because rewrites are tried together.
+// may then be up. After a bundle of others without a gain, rewrites are next. Otherwise, and where
+// the other one would have a design, the rate of their tasks decides, because rewrites are tried
+// together.
 func (s *State) better(rewrite, other Candidate) (Candidate, bool) {
 	switch {
 	case rewrite.missing():
@@ -46,6 +47,8 @@ func (s *State) better(rewrite, other Candidate) (Candidate, bool) {
 	case other.missing():
 		return rewrite, true
 	case rewrite.Traits.Apart && s.taskOf(rewrite).rate() > s.taskOf(other).rate(): // it promises most of all
+		return rewrite, true
+	case s.factors(other) != nil && !rewrite.knob() && s.taskOf(rewrite).rate() > s.taskOf(other).rate(): // a design comes last
 		return rewrite, true
 	case other.Gain < s.constant(Solid) && (rewrite.knob() && rewrite.Gain >= s.constant(Large) || !rewrite.knob() && s.latestBundleWasVain() ||
 		s.taskOf(rewrite).rate() > s.taskOf(other).rate()):
@@ -101,7 +104,7 @@ func (s *State) designOf(parts []Candidate) task {
 	for _, p := range parts {
 		gains += p.Chance
 	}
-	return task{parts, float64(s.designRuns(len(parts))) + 2*s.constant(FewestPairs) + s.constant(DebtRounds)*(1+gains)}
+	return task{parts, float64(s.designRuns(parts)) + 2*s.constant(FewestPairs) + s.constant(DebtRounds)*(1+gains)}
 }
 
 // trialOf is the trial of a candidate, or of the parts of a bundle if there are several.

@@ -80,11 +80,13 @@ const (
 	MostSwept
 	LeastSwept
 	SuspectShare
+	LeadersShare
 
 	// Is a screening worth its runs?
 	LeastFactors
 	MostFactors
 	ScreenShare
+	OthersShare
 	MostRows
 	FewestRows
 	RowsPerPart
@@ -230,11 +232,15 @@ var table = [numbers]Constant{
 		"Chance times gain of a part of a sweep; less is not worth the risk for the others."},
 	SuspectShare: {"suspect share", 1. / 3, "of the suspects",
 		"In one sweep, until the one is left that fails the checks."},
+	LeadersShare: {"leaders share", 1. / 4, "of the rest",
+		"Large candidates whose trials one by one would take more are tried together first."},
 
 	LeastFactors: {"least factors", 3, "candidates", "Fewer are tried alone in as many runs."},
 	MostFactors:  {"most factors", 20, "candidates", "The largest number of parts of a design."},
 	ScreenShare: {"screen share", 0.4, "of the rest",
 		"The most that a design takes of it: its result is proven in pairs."},
+	OthersShare: {"others share", 1. / 3, "of the rest",
+		"The most that a design takes of it while another candidate promises more than each of its parts."},
 	MostRows:    {"most rows", 24, "runs", "The most that a design has: more runs of the same parts teach little."},
 	FewestRows:  {"fewest rows", 3, "runs", "The least that a design has."},
 	RowsPerPart: {"rows per part", 2, "runs", "The most for each part: half of them have it, half do not."},

@@ -45,7 +45,7 @@ type Row struct {
 // NewDesign is a design of some candidates that begins now; base are ln(score) of the latest
 // runs without them, of which there are at most MostBase.
 func (s *State) NewDesign(parts []Candidate, base []float64) *Design {
-	return &Design{Parts: parts, Base: base, Most: max(s.count(FewestRows), s.designRuns(len(parts)))}
+	return &Design{Parts: parts, Base: base, Most: max(s.count(FewestRows), s.designRuns(parts))}
 }
 
 // MostBase is how many of the incumbent's latest runs a design begins with.
@@ -135,15 +135,20 @@ func (s *State) draws(d *Design) [][]float64 {
 			m.Rows, m.Y = append(m.Rows, r.On), append(m.Y, r.Y)
 		}
 	}
-	savings := s.savings(d)
-	for i, p := range d.Parts {
-		odds := 1.0
-		if savings != nil {
-			odds = judge.WorkOdds(savings[i].saves, savings[i].costs)
-		}
+	followers := s.followers(d)
+	for _, f := range followers {
+		m.Columns, m.Slopes = append(m.Columns, f.column), append(m.Slopes, stats.Slope())
+	}
+	odds := 1.0
+	if len(followers) > 0 { // what the work explains is no effect of the parts
+		odds = judge.WorkOdds(0, 0)
+	}
+	for _, p := range d.Parts {
 		m.Slabs = append(m.Slabs, s.slabs(p, odds))
 	}
-	return m.Draws(s.rng(d), s.count(Samples))
+	draws := m.Draws(s.rng(d), s.count(Samples))
+	follow(draws, len(d.Parts), followers)
+	return draws
 }
 
 // rng is the source of the choices of a design.
@@ -269,7 +274,36 @@ func (s *State) keptBy(d *Design, draws [][]float64) []bool {
 		}
 		row[i] = true
 	}
+	if row == nil {
+		return s.bestRow(d)
+	}
 	return row
+}
+
+// bestRow is the row that scored most, if that is above what the site without its parts reaches by
+// chance; nil if there is none. It is a set that was measured, whatever the sum of the effects of
+// its parts is expected to be.
+func (s *State) bestRow(d *Design) (best []bool) {
+	if len(d.Base) == 0 {
+		return nil
+	}
+	least := s.Judge.Bound(d.Base)
+	for _, r := range d.Rows {
+		if r.counts() && r.Y > least {
+			best, least = r.On, r.Y
+		}
+	}
+	return best
+}
+
+// partsOf are the parts that a row has.
+func (d *Design) partsOf(row []bool) (parts []Candidate) {
+	for i, on := range row {
+		if on {
+			parts = append(parts, d.Parts[i])
+		}
+	}
+	return parts
 }
 
 // sureGain is the gain on ln(score) that the parts which the design would keep now have at

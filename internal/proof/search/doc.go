@@ -9,10 +9,11 @@
 //   - end.go: the end phase: logs, drop-one checks, the last comparison
 //   - longchecks.go: full runs without each kept change
 //   - checks.go, checkgroups.go: the drop-one checks, which pay the debts of a search, one by one and in groups
+//   - bundlesum.go: what the trial of a bundle says of its parts
 //   - undertrial.go: whether the trial, screening or check under way goes on
 //   - design.go, designwork.go: the runs of a design of several candidates, and what they say of each
 //   - choose.go: which candidate is next
-//   - sweep.go, groups.go, needs.go: which candidates are tried together: sweeps, bundles, screenings
+//   - leaders.go, sweep.go, groups.go, needs.go: which candidates are tried together: large ones, sweeps, bundles, screenings
 //   - tried.go: whether a candidate waits, was tried, or is worth it
 //   - rank.go, again.go: what a candidate promises now, after other trials
 //   - learn.go: what a diagnosis and kept changes mean for the candidates

@@ -114,12 +114,17 @@ func (s *State) BeginAgain() {
 	s.Phase, s.Plan = Searching, Plan{}
 }
 
-// confirm is the next step until the change that the fast lane let in is decided on.
+// confirm is the next step until the change that the fast lane let in is decided on. Without time for
+// the runs that confirm it, it goes.
 func (s *State) confirm() Step {
 	if step, due := s.confirmDue(); due {
 		return step
 	}
-	if len(s.Ledger.Open.Since) >= s.count(ConfirmRuns) { // more runs do not help: too few were made before it
+	missing := s.count(ConfirmRuns) - len(s.Ledger.Open.Since)
+	switch {
+	case missing <= 0: // more runs do not help: too few were made before it
+		return Step{Do: ConfirmOpen, Plan: s.Plan}
+	case s.Scarce() && (!s.canConfirm() || s.TailLeft() < time.Duration(missing)*s.Cost): // they would take the time of the last comparison
 		return Step{Do: ConfirmOpen, Plan: s.Plan}
 	}
 	return s.confirmRun()

@@ -108,8 +108,11 @@ func (s *State) factors(first Candidate) []Candidate {
 	if first.Traits.Rewrites && !s.Scarce() { // each run would build the app anew, which takes as long as a short run
 		return nil
 	}
+	if s.Scarce() && s.toConfirm() > float64(s.Incumbent) { // nothing before it could confirm what it keeps
+		return nil
+	}
 	parts := slices.DeleteFunc(s.several(first), func(c Candidate) bool { return s.wasScreened(c.Key()) })
-	if len(parts) < s.count(LeastFactors) || s.designRuns(len(parts)) < s.count(FewestRows) {
+	if len(parts) < s.count(LeastFactors) || s.designRuns(parts) < s.count(FewestRows) {
 		return nil
 	}
 	return parts
@@ -136,18 +139,34 @@ func (s *State) several(first Candidate) []Candidate {
 }
 
 // designRuns is how many runs a design of some parts may have. In a scarce search it has the
-// rest of the time.
-func (s *State) designRuns(parts int) int {
-	most := min(s.count(RowsPerPart)*parts, s.count(MostRows))
+// rest of the time but what confirms it. While a candidate that it does not have promises more than each of them, it
+// has a third at most.
+func (s *State) designRuns(parts []Candidate) int {
+	most := min(s.count(RowsPerPart)*len(parts), s.count(MostRows))
 	left := s.runsLeft()
-	switch {
-	case math.IsInf(left, 1):
-	case s.Scarce():
-		most = min(most, int(left))
-	default:
-		most = min(most, int(s.constant(ScreenShare)*left))
+	if math.IsInf(left, 1) {
+		return most
 	}
-	return most
+	share := s.constant(ScreenShare)
+	if s.Scarce() { // what it keeps is confirmed at once
+		share, left = 1, max(0, left-s.toConfirm())
+	}
+	if s.otherPromisesMore(parts) {
+		share = min(share, s.constant(OthersShare))
+	}
+	return min(most, int(share*left))
+}
+
+// otherPromisesMore reports whether a candidate that waits promises more than each of some.
+func (s *State) otherPromisesMore(parts []Candidate) bool {
+	most := 0.0
+	for _, p := range parts {
+		most = max(most, p.promise())
+	}
+	return slices.ContainsFunc(s.waiting(false), func(c Candidate) bool {
+		is := func(p Candidate) bool { return p.Key() == c.Key() || p.Cause() == c.Cause() }
+		return c.promise() > most && s.hasTimeFor(c) && !slices.ContainsFunc(parts, is)
+	})
 }
 
 // unscreened is the handful to try together where the time does not suffice for a

@@ -59,10 +59,14 @@ func (s *State) ScreenBroke(d *Design) {
 }
 
 // ScreenedAll notes what a design found, and plans what follows it: the bundle of the parts
-// that it favours. A single one comes first anyway.
+// that it favours, or the parts of a run that scored above the site without them. A single one
+// comes first anyway.
 func (s *State) ScreenedAll(d *Design, effects []PartEffect) {
 	for i, p := range d.Parts {
 		s.Screened.Found[p.Key()] = effects[i]
 	}
 	s.Plan = Plan{Screened: d.Parts}
+	if row := s.bestRow(d); !s.Scarce() && len(s.favoured(d.Parts)) < 2 && row != nil {
+		s.Plan.Set = d.partsOf(row)
+	}
 }

@@ -122,6 +122,8 @@ func (s *State) explore() Step {
 	switch favoured := s.favoured(s.Plan.Screened); {
 	case s.isNewBundle(favoured):
 		return s.bundle(favoured, "the screening favours each")
+	case s.isNewBundle(s.Plan.Set) && s.enough() == "":
+		return s.bundle(s.Plan.Set, "a run with all of these scored more than the site without them does by chance")
 	case s.Plan.Sweep != nil:
 		return Step{Do: NoteSweep, Parts: s.Plan.Sweep}
 	case s.Plan.Confirm && s.Ledger.Open != nil:
@@ -164,6 +166,9 @@ func (s *State) explore() Step {
 	case !ok:
 		return Step{Do: EndSearch, Why: s.whyNoneLeft()}
 	}
+	if step, ok := s.lead(c); ok {
+		return step
+	}
 	if s.Scarce() && !s.Ledger.Absorbed {
 		if parts := s.factors(c); parts != nil {
 			return s.design(c, parts)
@@ -184,6 +189,32 @@ func (s *State) explore() Step {
 		return s.design(c, parts)
 	}
 	return s.pursue(c)
+}
+
+// lead is the trial of what comes before designs: the changes that promise much, and in a scarce
+// search the rewrites of source.
+func (s *State) lead(c Candidate) (Step, bool) {
+	if s.confirmsBySame() { // an observation after them would take a third of its runs
+		return Step{}, false
+	}
+	if s.Scarce() && !s.Judge.Work.Counted() { // its runs are for one design: nothing else tells the parts apart
+		return Step{}, false
+	}
+	parts, why := s.leaders(c), "each promises much, and another limit may bind after them"
+	if len(parts) == 1 {
+		return tryOne(c), true
+	}
+	if parts == nil && s.Scarce() && !s.Ledger.Absorbed {
+		parts, why = s.leadingRewrites(s.factors(c)), "together they promise more than a design of all"
+	}
+	if !s.isNewBundle(parts) {
+		return Step{}, false
+	}
+	step := s.bundle(parts, why)
+	if s.sweeps() {
+		step.Sweep, step.Plan.Sweep = true, parts
+	}
+	return step, true
 }
 
 // design begins a design of several candidates, of which c is the first.

@@ -17,6 +17,8 @@ type Part struct {
 	Cause  string           `json:"cause,omitempty"` // its finding: code and place
 	// Chance is the probability of a gain by the design that suggested it; 0 if none did.
 	Chance float64 `json:"chance,omitempty"`
+	// Gain is what was expected of it, on ln(score).
+	Gain float64 `json:"gain,omitempty"`
 	// Dropped: it was taken back at the end, and the others stay.
 	Dropped bool `json:"dropped,omitempty"`
 	// Alone is the verdict on the part by itself; nil if it was proven only together with
@@ -49,7 +51,7 @@ func (p Part) Where() string {
 func PartsOf(cs []Candidate) []Part {
 	parts := make([]Part, len(cs))
 	for i, c := range cs {
-		parts[i] = Part{Remedy: c.Remedy, Traits: c.Traits, Cause: c.Cause()}
+		parts[i] = Part{Remedy: c.Remedy, Traits: c.Traits, Cause: c.Cause(), Gain: c.Gain}
 	}
 	return parts
 }

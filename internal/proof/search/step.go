@@ -145,6 +145,9 @@ type Plan struct {
 	// Screened are the candidates of a screening that has ended: those that it favours are
 	// tried together.
 	Screened []Candidate `json:"screened,omitempty"`
+	// Set are those of a run of that screening which scored above the site without them, where it
+	// favours no two: an interaction shows in the whole, and in no sum of single effects.
+	Set []Candidate `json:"set,omitempty"`
 	// Stage is the stage of the end phase.
 	Stage Stage `json:"stage,omitempty"`
 }

@@ -15,6 +15,10 @@ type Sparse struct {
 	Rows  [][]bool // of each run, whether each factor was on
 	Y     []float64
 	Slabs []Slabs // of each factor, what was known before
+	// Columns are further values of each run on which its value depends, one list for each, with
+	// what was known of their slopes.
+	Columns [][]float64
+	Slopes  []Slabs
 	// Noise is the noise of a difference of two runs.
 	Noise Prior
 	// Usual is the noise of a run on other sites; 0 is that of a score.
@@ -29,6 +33,9 @@ type Slabs struct {
 	Tau          float64 // standard deviation of a large effect
 	Even         bool    // as likely below 0 as above
 }
+
+// Slope is what is known of how a value follows another one: as much as that, less, or not at all.
+func Slope() Slabs { return Slabs{Large: 0.7, Tau: 0.7} }
 
 // Moves is what is known of the effect of a factor on the work of a request.
 func Moves() Slabs { return Slabs{Small: 0.2, Large: 0.15, Tau: 0.25, Even: true} }
@@ -51,8 +58,8 @@ const (
 // FewDraws are enough for what is nearly certain, as the effects on the work of a request.
 const FewDraws = 60
 
-// Draws are samples of the effects of all factors from their distribution after the runs
-// (collapsed Gibbs sampling). The first of them are not independent of the start and are
+// Draws are samples of the effects of all factors, and then of all slopes, from their distribution
+// after the runs (collapsed Gibbs sampling). The first of them are not independent of the start and are
 // left out.
 func (m Sparse) Draws(rng *rand.Rand, n int) [][]float64 {
 	g := newGibbs(m)
@@ -84,6 +91,8 @@ type gibbs struct {
 }
 
 func newGibbs(m Sparse) *gibbs {
+	factors := len(m.Slabs)
+	m.Slabs = slices.Concat(m.Slabs, m.Slopes)
 	n, p := len(m.Y), len(m.Slabs)
 	g := &gibbs{Sparse: m, n: n, y: make([]float64, n), slab: make([]int, p), inv: make([]float64, n*n), effects: make([]float64, p),
 		u: make([]float64, n), v: make([]float64, n), on: make([]int, 0, n)}
@@ -92,13 +101,14 @@ func newGibbs(m Sparse) *gibbs {
 		g.y[i] = m.Y[i] - mean
 		g.trend = append(g.trend, float64(i)-float64(n-1)/2)
 	}
-	for j := range p {
+	for j := range factors {
 		c := make([]float64, n)
 		for i := range c {
 			c[i] = bit(m.Rows[i][j])
 		}
 		g.columns = append(g.columns, c)
 	}
+	g.columns = append(g.columns, m.Columns...)
 	g.Usual = cmp.Or(m.Usual, usualRun)
 	g.s2 = (usualDF*g.Usual*g.Usual + m.Noise.DF*m.Noise.Var/2) / (usualDF + m.Noise.DF)
 	return g
@@ -273,9 +283,9 @@ const leastVariance = 1e-6
 // sum is the sum of the effects of the factors of a run.
 func (g *gibbs) sum(run int) float64 {
 	sum := 0.0
-	for j, on := range g.Rows[run] {
-		if on {
-			sum += g.effects[j]
+	for j, c := range g.columns {
+		if c[run] != 0 {
+			sum += g.effects[j] * c[run]
 		}
 	}
 	return sum

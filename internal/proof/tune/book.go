@@ -165,7 +165,11 @@ func ids(runs []*iikanji.Run) []iikanji.RunID {
 func (b *book) learn() {
 	j := judge.NewJudge(b.state.Usual(judge.Noise(b.aa, b.past...)))
 	j.Looks = j.Looks.Scaled(b.ledger().Share())
-	j.Work = judge.LearnWork(b.aa, b.past...)
+	series := [][]*iikanji.Run{b.aa}
+	if len(b.incumbent) > 0 && !slices.Contains(b.aa, b.incumbent[0]) {
+		series = append(series, b.incumbent)
+	}
+	j.Work = judge.LearnWork(series, b.past...)
 	j.Slope = judge.LearnSlope(append(slices.Clone(b.past), judge.PairRuns(b.aa))...)
 	var tried []judge.Tried
 	for i := range b.ledger().Attempts {

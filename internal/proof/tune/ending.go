@@ -132,7 +132,7 @@ func (t *Tuner) judgeArm(arm int) {
 	s, tr, a := t.book.state, t.star.Arms[arm], &t.book.state.Checks.Arms[arm]
 	a.Rounds++
 	if p := tr.Case.Pairs[len(tr.Case.Pairs)-1]; p.Void == "" {
-		a.Fresh++
+		a.Fresh, a.Since = a.Fresh+1, a.Since+1
 	}
 	a.Verdict, a.Work = tr.Rule(s.Judge).Decide(tr.Case), s.Judge.WorkSays(tr.Case.Pairs)
 	t.display.pairs(len(a.Verdict.Tried), a.Verdict.Effect)

@@ -148,7 +148,7 @@ func TestLongRuns(t *testing.T) {
 		if gain < want {
 			t.Errorf("seed %d: × %.1f, want × 5.5 and more, and × 3.3 where a remedy breaks the site; in force is %v", seed, gain, s.on())
 		}
-		if len(out.Final) != 2 || out.Ratio.Lo > 1.5*gain || took > 21*time.Minute {
+		if len(out.Final) < 2 || out.Ratio.Lo > 1.5*gain || took > 20*time.Minute {
 			t.Errorf("seed %d: %d pairs in the last comparison, ratio %v for × %.1f, %v", seed, len(out.Final), out.Ratio, gain, took)
 		}
 		if s.on()["small5=1"] && s.breaks["small5=1"] {
