@@ -195,6 +195,22 @@ func TestLeverRemedies(t *testing.T) {
 	}
 }
 
+// TestRareIntervals: an interval that a run has once at most throttles nothing in it.
+func TestRareIntervals(t *testing.T) {
+	knob := fact.CodePlace{What: "work is done at a fixed interval", Variants: []string{"half", "double"}, Weakens: []iikanji.Promise{iikanji.Behaviour}, Waits: time.Second}
+	in := leverInput(codePlace("APP214", "list", knob))
+	in.Run.Took = time.Minute
+	if got := levers(t, in); len(got) != 1 {
+		t.Errorf("an interval of a second: %+v", got)
+	}
+	knob.Waits = 62 * time.Second
+	in = leverInput(codePlace("APP214", "list", knob))
+	in.Run.Took = time.Minute
+	if got := levers(t, in); len(got) != 0 {
+		t.Errorf("an interval of 62 seconds: %+v", got)
+	}
+}
+
 // TestLeverDrops: a knob that leaves work out says how much more the site would do: by
 // the share of the requests that reach it. Its seconds stay those of its requests.
 func TestLeverDrops(t *testing.T) {

@@ -28,7 +28,7 @@ type Hit struct {
 	Capacity bool `json:"capacity,omitempty"`
 	// Pool: the place is the most connections that the app opens to a database.
 	Pool bool `json:"pool,omitempty"`
-	// Waits is how long a sleep in a transaction takes; 0 if unknown, and for other places.
+	// Waits is how long a sleep or an interval takes; 0 if unknown, and for other places.
 	Waits time.Duration `json:"waits_ns,omitempty"`
 }
 

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"time"
 
 	"github.com/iikanji/iikanji/internal/lang/goapp/sqlcall"
 )
@@ -405,7 +406,7 @@ func (k *knobs) report(n knob) {
 		return
 	}
 	out.node, out.promise, out.proof, out.drops = n.value, Behaviour, Tested, k.drops(n)
-	out.capacity, out.statements, out.pool = n.kind == capacity, n.statements, n.pool
+	out.capacity, out.statements, out.pool, out.waits = n.kind == capacity, n.statements, n.pool, k.waits(n)
 	value := k.x.text(site)
 	if out.capacity { // a name says nothing of its size
 		value = k.x.pass.TypesInfo.Types[n.value].Value.ExactString()
@@ -413,6 +414,15 @@ func (k *knobs) report(n knob) {
 	out.what = fmt.Sprintf("%s (%s)", n.what, value)
 	out.how = fmt.Sprintf("%s (%s)", n.how, joined(fixes))
 	k.r.report(out)
+}
+
+// waits is the time of a sleep or an interval; 0 for other knobs.
+func (k *knobs) waits(n knob) time.Duration {
+	ns, exact := constant.Int64Val(constant.ToInt(k.x.pass.TypesInfo.Types[n.value].Value))
+	if !exact || !isNamed(k.x.typeOf(n.value), "time", "Duration") {
+		return 0
+	}
+	return time.Duration(ns)
 }
 
 // drops is the share of the work that a knob leaves out at random; 0 for other knobs.

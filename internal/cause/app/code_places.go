@@ -39,6 +39,9 @@ func findCodePlaces(v *cause.View) []iikanji.Finding {
 		if site.At().Capacity || site.Lever.Code == waitsInTransactions { // time shows nothing of them
 			continue
 		}
+		if p := site.At(); p.Knob() && v.Input.Run != nil && v.Input.Run.Took > 0 && p.Waits >= v.Input.Run.Took { // the run had one of it at most
+			continue
+		}
 		s := hotSite{Site: site, heat: heatOf(v, site)}
 		s.gain = savedOf(v, s)
 		if s.gain.Hi >= cause.LeastSeconds && s.heat.share >= cause.LeastShare {

@@ -29,7 +29,7 @@ type CodePlace struct {
 	Capacity bool `json:"capacity,omitempty"`
 	// Pool: a constant is the most connections that the app opens to a database.
 	Pool bool `json:"pool,omitempty"`
-	// Waits is how long a sleep in a transaction takes each time; 0 if unknown, and for others.
+	// Waits is how long a sleep or an interval takes each time; 0 if unknown, and for others.
 	Waits time.Duration `json:"waits_ns,omitempty"`
 	// Source is the folder that File is relative to. Services with the same one are built from
 	// the same source. "" in histories of before.
