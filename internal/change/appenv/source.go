@@ -198,6 +198,15 @@ func (f *file) remove(stmt ast.Node) {
 		}
 		from = above
 	}
+	if next, _, _ := strings.Cut(string(f.text[to:]), "\n"); strings.TrimSpace(next) == ")" { // gofmt leaves no empty line before it
+		for from > 0 {
+			above := strings.LastIndexByte(string(f.text[:from-1]), '\n') + 1
+			if strings.TrimSpace(string(f.text[above:from])) != "" {
+				break
+			}
+			from = above
+		}
+	}
 	f.edits = append(f.edits, splice{from, to, ""})
 }
 
