@@ -2,8 +2,7 @@
 // wrote, and prints what came of each place: found, with a fix, built, vetted, alike in the
 // app's own tests, covered by the query cache, and why not, the most frequent reason first.
 // `make corpus CORPUS=FILE` runs it; what it prints is Markdown, as docs/corpus.md has it.
-// Nothing of the applications is kept in the repository, and neither is the list: it is
-// whoever runs it who chooses them.
+// The user chooses the applications. The repository keeps neither them nor their list.
 //
 // A line of the file has a name and the address of a git repository, and may have the
 // folder of the Go module in it:

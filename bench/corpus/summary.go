@@ -43,7 +43,7 @@ const (
 	aheadCode = "APP205"
 )
 
-// goalCodes are those of which a share has to have a fix or to be covered.
+// goalCodes are the levers whose places the last line of the summary counts.
 var goalCodes = []string{"APP204", "APP205", "APP207", "APP210", "APP213"}
 
 // byDriver reports whether the query cache is the remedy of a place without a fix.

@@ -37,7 +37,7 @@ Examples:
 Exit status: 0 nothing failed, 1 failed to run, 2 usage, 3 a check failed.`
 }
 
-// brief is how long the checks run before they print their progress where there is no terminal.
+// brief is the time after which checks without a terminal begin to print their progress.
 const brief = 5 * time.Second
 
 // Run runs the command.

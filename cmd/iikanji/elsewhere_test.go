@@ -23,8 +23,8 @@ import (
 // sinkVariable is set in the process that TestNeverElsewhere starts in a namespace.
 const sinkVariable = "IIKANJI_TEST_SINK"
 
-// Addresses of the namespace, which RFC 5737 has for documentation: of this machine, of the server of
-// names, and of a machine that nobody has told iikanji of.
+// Addresses of the namespace, from the ranges that RFC 5737 reserves for documentation: this machine,
+// the name server, and a machine that no file of iikanji names.
 const (
 	sinkAddress = "192.0.2.1"
 	sinkNames   = "192.0.2.53"

@@ -70,7 +70,7 @@ func servedBy(t *testing.T, dir, conf string) string {
 	return path
 }
 
-// slowApp answers at once but for one page, on connections that stay open.
+// slowApp is an HTTP server with keep-alive. It delays one page and answers all others at once.
 const slowApp = `
 import http.server, sys, time
 class A(http.server.BaseHTTPRequestHandler):

@@ -178,15 +178,7 @@ func (c *portalRestoreCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
-		err = writeJSON(e.Stdout, r)
-	} else {
-		err = r.print(e)
-	}
-	if err == nil && r.Changed > 0 {
-		return &exitError{Status: exitChecks}
-	}
-	return err
+	return printChecked(e, c.JSON, r, r.Changed > 0)
 }
 
 func (r *restored) print(e *env) error {

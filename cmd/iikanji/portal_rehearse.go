@@ -87,12 +87,19 @@ func (c *portalRehearseCmd) Run(ctx context.Context, e *env) error {
 	if err != nil {
 		return err
 	}
-	if c.JSON {
+	return printChecked(e, c.JSON, r, r.Bad > 0)
+}
+
+// printChecked prints a result, as JSON or for people, and ends with the status of failed checks
+// if it is bad.
+func printChecked(e *env, asJSON bool, r interface{ print(e *env) error }, bad bool) error {
+	var err error
+	if asJSON {
 		err = writeJSON(e.Stdout, r)
 	} else {
 		err = r.print(e)
 	}
-	if err == nil && r.Bad > 0 {
+	if err == nil && bad {
 		return &exitError{Status: exitChecks}
 	}
 	return err

@@ -90,7 +90,7 @@ func oncePerSource(hot []hotSite) []hotSite {
 // Neither have places that the run did not get to, see notYet. What only initialize does is no
 // finding: the load waits for none of it.
 //
-// A place whose statements took time is none of these: another way may lead to it.
+// A place is left out if its statements took time in the run: it has a finding with a gain already.
 func unreached(v *cause.View, hot []hotSite) []iikanji.Finding {
 	var all []hotSite
 	took := map[string]bool{}

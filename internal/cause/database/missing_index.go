@@ -81,7 +81,7 @@ func served(s index.Served) iikanji.Evidence {
 	return iikanji.Evidence{Source: "digest " + s.Query.Digest, Text: text}
 }
 
-// tooShort says so where the log has a time of a statement in which it cannot have read its rows.
+// tooShort is evidence that the logged time of a statement is too short for the rows that it read.
 func tooShort(v *cause.View, s index.Served) []iikanji.Evidence {
 	logged, ok := v.TooShort(s.Query.Digest)
 	if !ok {

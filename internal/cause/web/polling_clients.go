@@ -28,10 +28,8 @@ func findPollingClients(v *cause.View) []iikanji.Finding {
 	if v.Blind(iikanji.Access) {
 		return nil
 	}
-	rows, all := v.Access(), 0.0
-	for _, r := range rows {
-		all += float64(r.Count)
-	}
+	rows := v.Access()
+	all := requestsIn(rows)
 	var out []iikanji.Finding
 	for _, r := range rows {
 		a, ok := fact.TopicAnswer.Of(v.Input.Facts, v.Self.Name, r.Key)

@@ -187,11 +187,16 @@ const mostWrites = 0.2
 
 // writesPer is the share of the requests that may write.
 func writesPer(v *cause.View) float64 {
+	return writeRequests(v) / max(requestsIn(v.Access()), 1)
+}
+
+// requestsIn is the number of requests of all rows.
+func requestsIn(rows []iikanji.Row) float64 {
 	all := 0.0
-	for _, r := range v.Access() {
+	for _, r := range rows {
 		all += float64(r.Count)
 	}
-	return writeRequests(v) / max(all, 1)
+	return all
 }
 
 // writeRequests is the number of requests that may write: all methods but GET and

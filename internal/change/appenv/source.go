@@ -191,23 +191,26 @@ func (f *file) remove(stmt ast.Node) {
 		return
 	}
 	from, to = begin, to+len(rest)+1
+	from = f.above(from, func(line string) bool {
+		return strings.HasPrefix(line, "//lint:") || strings.HasPrefix(line, "//nolint")
+	})
+	if next, _, _ := strings.Cut(string(f.text[to:]), "\n"); strings.TrimSpace(next) == ")" { // gofmt leaves no empty line before it
+		from = f.above(from, func(line string) bool { return line == "" })
+	}
+	f.edits = append(f.edits, splice{from, to, ""})
+}
+
+// above moves the offset of a line's begin up over the lines directly above for which of, given
+// a line without its outer spaces, is true.
+func (f *file) above(from int, of func(line string) bool) int {
 	for from > 0 {
 		above := strings.LastIndexByte(string(f.text[:from-1]), '\n') + 1
-		if line := strings.TrimSpace(string(f.text[above:from])); !strings.HasPrefix(line, "//lint:") && !strings.HasPrefix(line, "//nolint") {
+		if !of(strings.TrimSpace(string(f.text[above:from]))) {
 			break
 		}
 		from = above
 	}
-	if next, _, _ := strings.Cut(string(f.text[to:]), "\n"); strings.TrimSpace(next) == ")" { // gofmt leaves no empty line before it
-		for from > 0 {
-			above := strings.LastIndexByte(string(f.text[:from-1]), '\n') + 1
-			if strings.TrimSpace(string(f.text[above:from])) != "" {
-				break
-			}
-			from = above
-		}
-	}
-	f.edits = append(f.edits, splice{from, to, ""})
+	return from
 }
 
 // of returns the package path and the name of a selector of an imported package.

@@ -97,8 +97,8 @@ func (c *candidates) forRef(r int, m map[string]Limits) {
 	}
 }
 
-// texts are the restricted columns of long text, of which an index can have the beginning as
-// its last part.
+// texts returns an index part for each long text that the statement restricts: the text's first
+// characters, which can only be the last part of an index.
 func (c *candidates) texts(r int, m map[string]Limits) []keyPart {
 	var out []keyPart
 	for _, col := range c.blk.Refs[r].Table.Columns {
